@@ -22,21 +22,21 @@ from toolgen.dsl import (
     Return, Service, String, Tool, Toolset, Type,
 )
 
-State = Enum("State", "Whether a device answers.", "online", "offline", "unknown")
+State = Enum("State", "State of a device.", "online", "offline", "unknown")
 Device = Type(
     "Device",
     "A device on a site.",
     Attribute("id", String, "Stable identifier.", required=True),
     Attribute("name", String, "Name shown to people.", required=True),
-    Attribute("room", String, "Room it is in.", required=True),
+    Attribute("room", String, "Room of the device.", required=True),
     Attribute("status", State, "Last known state.", required=True),
-    Attribute("last_seen", DateTime, "Its newest reading; absent when there never was one."),
+    Attribute("last_seen", DateTime, "Time of its newest reading; absent if there is none."),
 )
 Reading = Type(
     "Reading",
     "One measured value.",
-    Attribute("at", DateTime, "When it was measured.", required=True),
-    Attribute("value", Float, "What was measured, in the unit of the series.", required=True),
+    Attribute("at", DateTime, "Time of the measurement.", required=True),
+    Attribute("value", Float, "Measured value, in the unit of the series.", required=True),
 )
 TimeSeries = Type(
     "TimeSeries",
@@ -56,19 +56,19 @@ def tool(number):
         f"list_devices_{number}",
         "List the devices of a site that match, page by page, with what they measured.",
         Args(
-            Attribute("site_id", String, "Site to list; get_user_data names the sites.", required=True),
-            Attribute("status", State, "Keep the devices in this state."),
-            Attribute("rooms", ArrayOf(String(min_length=1)), "Keep the devices in these rooms."),
+            Attribute("site_id", String, "ID of the site; get_user_data returns the sites.", required=True),
+            Attribute("status", State, "Only devices in this state."),
+            Attribute("rooms", ArrayOf(String(min_length=1)), "Only devices in these rooms."),
             Attribute("start", DateTime, "First instant of the readings, inclusive."),
             Attribute("end", DateTime, "Last instant of the readings, exclusive."),
             Attribute("order", Order, "What comes first."),
-            Attribute("cursor", String, "The next_cursor of the page before."),
-            Attribute("limit", Int, "Most devices to return.", minimum=1, maximum=500, default=50),
+            Attribute("cursor", String, "The next_cursor of the previous page."),
+            Attribute("limit", Int, "Maximum number of devices.", minimum=1, maximum=500, default=50),
         ),
         Return(
-            Attribute("next_cursor", String, "Cursor of the next page; absent on the last one."),
+            Attribute("next_cursor", String, "Cursor of the next page; absent on the last page."),
             Attribute("devices", ArrayOf(Device), "Matching devices, by name.", required=True),
-            Attribute("summary", String, "What the readings say, in one sentence.", required=True),
+            Attribute("summary", String, "Summary of the readings in one sentence.", required=True),
         ),
         Artifact("time_series", TimeSeries, "Every reading, for a chart."),
         BoundedResult(cursor="cursor", next_cursor="next_cursor"),

@@ -12,10 +12,10 @@ from pydantic import Field
 from toolgen.runtime import ToolModel
 
 State = Literal["online", "offline", "unknown"]
-"""Whether a device answers."""
+"""State of a device."""
 
 Kind = Literal["light", "plug", "thermostat", "sensor", "blind", "lock"]
-"""What a device is."""
+"""Kind of a device."""
 
 UserPart = Literal["contact", "sites", "preferences"]
 """A part of what is known about a user."""
@@ -24,7 +24,7 @@ Region = Literal["DK1", "DK2", "SE3"]
 """A price area of the grid."""
 
 Certainty = Literal["certain", "likely", "unclear"]
-"""How sure a finding is."""
+"""Certainty of a finding."""
 
 
 class Device(ToolModel):
@@ -32,21 +32,21 @@ class Device(ToolModel):
 
     id: Annotated[str, Field(description="Stable identifier.")]
     name: Annotated[str, Field(description="Name shown to people.")]
-    kind: Annotated[Kind, Field(description="What it is.")]
-    room: Annotated[str, Field(description="Room it is in.")]
-    manual: Annotated[str, Field(description="Manual of its model.")]
+    kind: Annotated[Kind, Field(description="Kind of the device.")]
+    room: Annotated[str, Field(description="Room of the device.")]
+    manual: Annotated[str, Field(description="Manual of the device.")]
     status: Annotated[State, Field(description="Last known state.")]
     last_seen: Annotated[
         dt.datetime | None,
-        Field(description="Its newest reading; absent when there never was one."),
+        Field(description="Time of its newest reading; absent if there is none."),
     ] = None
 
 
 class TimeSeries(ToolModel):
     """The readings of one device over a period."""
 
-    device: Annotated[Device, Field(description="Device that measured.")]
-    quantity: Annotated[str, Field(description="What is measured.")]
+    device: Annotated[Device, Field(description="The device.")]
+    quantity: Annotated[str, Field(description="Measured quantity, for example temperature.")]
     unit: Annotated[str, Field(description="Unit of the values.")]
     readings: Annotated[list[Reading], Field(description="Readings, oldest first.")]
 
@@ -54,32 +54,37 @@ class TimeSeries(ToolModel):
 class Reading(ToolModel):
     """One measured value."""
 
-    at: Annotated[dt.datetime, Field(description="When it was measured.")]
-    value: Annotated[float, Field(description="What was measured, in the unit of the series.")]
+    at: Annotated[dt.datetime, Field(description="Time of the measurement.")]
+    value: Annotated[float, Field(description="Measured value, in the unit of the series.")]
 
 
 class Switch(ToolModel):
-    """Switch a light or a plug."""
+    """Switch a light or a plug on or off."""
 
-    on: Annotated[bool, Field(description="True switches it on.")]
+    on: Annotated[bool, Field(description="True to switch on, false to switch off.")]
 
 
 class Dim(ToolModel):
-    """Set how bright a light is."""
+    """Set the brightness of a light."""
 
-    level: Annotated[int, Field(description="Percent of full light.", ge=1, le=100)]
+    level: Annotated[int, Field(description="Brightness in percent.", ge=1, le=100)]
 
 
 class Move(ToolModel):
-    """Drive a blind."""
+    """Move a blind."""
 
-    position: Annotated[int, Field(description="0 is closed, 100 is open.", ge=0, le=100)]
+    position: Annotated[
+        int, Field(description="Position in percent; 0 is closed, 100 is open.", ge=0, le=100)
+    ]
 
 
 class Heat(ToolModel):
-    """Set the target of a thermostat."""
+    """Set the target temperature of a thermostat."""
 
-    target: Annotated[float, Field(description="Degrees Celsius.", ge=5, le=30, multiple_of=0.5)]
+    target: Annotated[
+        float,
+        Field(description="Target temperature in degrees Celsius.", ge=5, le=30, multiple_of=0.5),
+    ]
 
 
 class Site(ToolModel):
@@ -91,7 +96,7 @@ class Site(ToolModel):
 
 
 class Tariff(ToolModel):
-    """What a supplier sells."""
+    """A tariff of a supplier."""
 
     id: Annotated[str, Field(description="Stable identifier.")]
     name: Annotated[str, Field(description="Name shown to people.")]
@@ -100,10 +105,10 @@ class Tariff(ToolModel):
         Field(
             validation_alias="monthlyFee",
             serialization_alias="monthlyFee",
-            description="Kroner a month, used or not.",
+            description="Monthly fee in kroner.",
         ),
     ]
-    region: Annotated[Region, Field(description="Where it is sold.")]
+    region: Annotated[Region, Field(description="Region of the tariff.")]
 
 
 class UnknownTariff(ToolModel):
@@ -117,44 +122,49 @@ class Hit(ToolModel):
     """A section of a manual that matches."""
 
     ref: Annotated[str, Field(description="Reference of the section.")]
-    heading: Annotated[str, Field(description="Titles that lead to it.")]
-    excerpt: Annotated[str, Field(description="The matching part of its text.")]
+    heading: Annotated[str, Field(description="Headings from the manual down to the section.")]
+    excerpt: Annotated[str, Field(description="Matching part of the text.")]
 
 
 class Section(ToolModel):
     """A manual, a chapter, or a part of one."""
 
-    ref: Annotated[str, Field(description="Reference, as search results give it.")]
-    title: Annotated[str, Field(description="Its heading.")]
-    sections: Annotated[list[Section] | None, Field(description="What it is divided into.")] = None
+    ref: Annotated[str, Field(description="Reference of the section.")]
+    title: Annotated[str, Field(description="Heading of the section.")]
+    sections: Annotated[list[Section] | None, Field(description="Subsections.")] = None
 
 
 class CommandSwitch(ToolModel):
-    """Switch a light or a plug."""
+    """Switch a light or a plug on or off."""
 
     kind: Literal["switch"] = "switch"
-    on: Annotated[bool, Field(description="True switches it on.")]
+    on: Annotated[bool, Field(description="True to switch on, false to switch off.")]
 
 
 class CommandDim(ToolModel):
-    """Set how bright a light is."""
+    """Set the brightness of a light."""
 
     kind: Literal["dim"] = "dim"
-    level: Annotated[int, Field(description="Percent of full light.", ge=1, le=100)]
+    level: Annotated[int, Field(description="Brightness in percent.", ge=1, le=100)]
 
 
 class CommandMove(ToolModel):
-    """Drive a blind."""
+    """Move a blind."""
 
     kind: Literal["move"] = "move"
-    position: Annotated[int, Field(description="0 is closed, 100 is open.", ge=0, le=100)]
+    position: Annotated[
+        int, Field(description="Position in percent; 0 is closed, 100 is open.", ge=0, le=100)
+    ]
 
 
 class CommandHeat(ToolModel):
-    """Set the target of a thermostat."""
+    """Set the target temperature of a thermostat."""
 
     kind: Literal["heat"] = "heat"
-    target: Annotated[float, Field(description="Degrees Celsius.", ge=5, le=30, multiple_of=0.5)]
+    target: Annotated[
+        float,
+        Field(description="Target temperature in degrees Celsius.", ge=5, le=30, multiple_of=0.5),
+    ]
 
 
 Command: TypeAlias = Annotated[

@@ -35,7 +35,7 @@ from toolgen.dsl import (
 from toolgen.runtime import FieldIssue, ToolValidationError
 from toolgen.runtime.functions import Codec
 
-TEXT = Attribute("text", String, "What it says.")
+TEXT = Attribute("text", String, "Text of the note.")
 OPEN = Type("Open", "An open object.", TEXT, open=True)
 INLINE = Object(TEXT, open=True)
 METHOD = Method("find", "Find.")

@@ -2,23 +2,23 @@
 
 from toolgen import dsl as d
 
-Certainty = d.Enum("Certainty", "How sure a finding is.", "certain", "likely", "unclear")
+Certainty = d.Enum("Certainty", "Certainty of a finding.", "certain", "likely", "unclear")
 
 checks = d.Toolset(
     "checks",
-    "Find out what is wrong with a device.",
+    "Diagnose problems of devices.",
     d.Tool(
         "diagnose",
-        "Find out why a device does not do what it should. Reads what it measured and what its manual says.",
+        "Find out why a device does not work, from its readings and manual. Returns cause and advice.",
         d.Args(
-            d.Attribute("device_id", d.String, "Device to look into.", required=True),
-            d.Attribute("symptom", d.String, "What the user sees.", required=True),
+            d.Attribute("device_id", d.String, "ID of the device; list_devices returns it.", required=True),
+            d.Attribute("symptom", d.String, "Symptom that the user describes.", required=True),
             d.Attribute("session_id", d.String, "Session the call belongs to.", required=True),
         ),
         d.Return(
-            d.Attribute("cause", d.String, "What is wrong, in one sentence.", required=True),
-            d.Attribute("certainty", Certainty, "How sure that is.", required=True),
-            d.Attribute("advice", d.ArrayOf(d.String), "What to do, in order.", required=True),
+            d.Attribute("cause", d.String, "Cause of the problem in one sentence.", required=True),
+            d.Attribute("certainty", Certainty, "Certainty of the cause.", required=True),
+            d.Attribute("advice", d.ArrayOf(d.String), "Recommended steps, in order.", required=True),
         ),
         d.Inject("session_id"),
         d.Annotations(read_only=True),

@@ -11,59 +11,74 @@ from .tariffs import tariff_service, tariffs
 
 # Types that services and tools share.
 
-State = d.Enum("State", "Whether a device answers.", "online", "offline", "unknown")
-Kind = d.Enum("Kind", "What a device is.", "light", "plug", "thermostat", "sensor", "blind", "lock")
+State = d.Enum("State", "State of a device.", "online", "offline", "unknown")
+Kind = d.Enum("Kind", "Kind of a device.", "light", "plug", "thermostat", "sensor", "blind", "lock")
 
 Device = d.Type(
     "Device",
     "A device on a site.",
     d.Attribute("id", d.String, "Stable identifier.", required=True),
     d.Attribute("name", d.String, "Name shown to people.", required=True),
-    d.Attribute("kind", Kind, "What it is.", required=True),
-    d.Attribute("room", d.String, "Room it is in.", required=True),
-    d.Attribute("manual", d.String, "Manual of its model.", required=True),
+    d.Attribute("kind", Kind, "Kind of the device.", required=True),
+    d.Attribute("room", d.String, "Room of the device.", required=True),
+    d.Attribute("manual", d.String, "Manual of the device.", required=True),
     d.Attribute("status", State, "Last known state.", required=True),
-    d.Attribute("last_seen", d.DateTime, "Its newest reading; absent when there never was one."),
+    d.Attribute("last_seen", d.DateTime, "Time of its newest reading; absent if there is none."),
 )
 
 Reading = d.Type(
     "Reading",
     "One measured value.",
-    d.Attribute("at", d.DateTime, "When it was measured.", required=True),
-    d.Attribute("value", d.Float, "What was measured, in the unit of the series.", required=True),
+    d.Attribute("at", d.DateTime, "Time of the measurement.", required=True),
+    d.Attribute("value", d.Float, "Measured value, in the unit of the series.", required=True),
 )
 
 TimeSeries = d.Type(
     "TimeSeries",
     "The readings of one device over a period.",
-    d.Attribute("device", Device, "Device that measured.", required=True),
-    d.Attribute("quantity", d.String, "What is measured.", required=True),
+    d.Attribute("device", Device, "The device.", required=True),
+    d.Attribute("quantity", d.String, "Measured quantity, for example temperature.", required=True),
     d.Attribute("unit", d.String, "Unit of the values.", required=True),
     d.Attribute("readings", d.ArrayOf(Reading), "Readings, oldest first.", required=True),
 )
 
 Switch = d.Type(
     "Switch",
-    "Switch a light or a plug.",
-    d.Attribute("on", d.Boolean, "True switches it on.", required=True),
+    "Switch a light or a plug on or off.",
+    d.Attribute("on", d.Boolean, "True to switch on, false to switch off.", required=True),
 )
 
 Dim = d.Type(
     "Dim",
-    "Set how bright a light is.",
-    d.Attribute("level", d.Int, "Percent of full light.", minimum=1, maximum=100, required=True),
+    "Set the brightness of a light.",
+    d.Attribute("level", d.Int, "Brightness in percent.", minimum=1, maximum=100, required=True),
 )
 
 Move = d.Type(
     "Move",
-    "Drive a blind.",
-    d.Attribute("position", d.Int, "0 is closed, 100 is open.", minimum=0, maximum=100, required=True),
+    "Move a blind.",
+    d.Attribute(
+        "position",
+        d.Int,
+        "Position in percent; 0 is closed, 100 is open.",
+        minimum=0,
+        maximum=100,
+        required=True,
+    ),
 )
 
 Heat = d.Type(
     "Heat",
-    "Set the target of a thermostat.",
-    d.Attribute("target", d.Float, "Degrees Celsius.", minimum=5, maximum=30, multiple_of=0.5, required=True),
+    "Set the target temperature of a thermostat.",
+    d.Attribute(
+        "target",
+        d.Float,
+        "Target temperature in degrees Celsius.",
+        minimum=5,
+        maximum=30,
+        multiple_of=0.5,
+        required=True,
+    ),
 )
 
 Site = d.Type(
@@ -79,17 +94,17 @@ UserPart = d.Enum("UserPart", "A part of what is known about a user.", "contact"
 Section = d.Type(
     "Section",
     "A manual, a chapter, or a part of one.",
-    d.Attribute("ref", d.String, "Reference, as search results give it.", required=True),
-    d.Attribute("title", d.String, "Its heading.", required=True),
-    d.Attribute("sections", d.ArrayOf("Section"), "What it is divided into."),
+    d.Attribute("ref", d.String, "Reference of the section.", required=True),
+    d.Attribute("title", d.String, "Heading of the section.", required=True),
+    d.Attribute("sections", d.ArrayOf("Section"), "Subsections."),
 )
 
 Hit = d.Type(
     "Hit",
     "A section of a manual that matches.",
     d.Attribute("ref", d.String, "Reference of the section.", required=True),
-    d.Attribute("heading", d.String, "Titles that lead to it.", required=True),
-    d.Attribute("excerpt", d.String, "The matching part of its text.", required=True),
+    d.Attribute("heading", d.String, "Headings from the manual down to the section.", required=True),
+    d.Attribute("excerpt", d.String, "Matching part of the text.", required=True),
 )
 
 # The services behind the tools. Every call belongs to a session, and a session to a user: the model
@@ -104,16 +119,16 @@ device_service = d.Service(
         "List the devices of a site, by name.",
         d.Payload(
             SESSION,
-            d.Attribute("site_id", d.String, "Site to list.", required=True),
-            d.Attribute("status", State, "Keep the devices in this state."),
-            d.Attribute("kind", Kind, "Keep the devices of this kind."),
-            d.Attribute("limit", d.Int, "Most devices to return.", minimum=1, maximum=100, default=20),
-            d.Attribute("cursor", d.String, "Where the last page ended."),
+            d.Attribute("site_id", d.String, "ID of the site.", required=True),
+            d.Attribute("status", State, "Only devices in this state."),
+            d.Attribute("kind", Kind, "Only devices of this kind."),
+            d.Attribute("limit", d.Int, "Maximum number of devices.", minimum=1, maximum=100, default=20),
+            d.Attribute("cursor", d.String, "Cursor of the previous page."),
         ),
         d.Result(
             d.Attribute("devices", d.ArrayOf(Device), "Matching devices.", required=True),
             d.Attribute("total", d.Int, "Matching devices on all pages.", required=True),
-            d.Attribute("next_cursor", d.String, "Where this page ended; absent on the last one."),
+            d.Attribute("next_cursor", d.String, "Cursor of the next page; absent on the last page."),
         ),
     ),
     d.Method(
@@ -121,9 +136,9 @@ device_service = d.Service(
         "Read what a device measured over a period.",
         d.Payload(
             SESSION,
-            d.Attribute("device_id", d.String, "Device to read.", required=True),
-            d.Attribute("start", d.DateTime, "First instant, inclusive.", required=True),
-            d.Attribute("end", d.DateTime, "Last instant, exclusive.", required=True),
+            d.Attribute("device_id", d.String, "ID of the device; list_devices returns it.", required=True),
+            d.Attribute("start", d.DateTime, "Start of the period, inclusive.", required=True),
+            d.Attribute("end", d.DateTime, "End of the period, exclusive.", required=True),
         ),
         d.Result(d.Attribute("time_series", TimeSeries, "What it measured.", required=True)),
     ),
@@ -136,13 +151,15 @@ device_service = d.Service(
             d.Attribute(
                 "command",
                 d.OneOf("kind", "Command", switch=Switch, dim=Dim, move=Move, heat=Heat),
-                "What it shall do.",
+                "Command to send.",
                 required=True,
             ),
         ),
         d.Result(
-            d.Attribute("device", Device, "The device that took the command.", required=True),
-            d.Attribute("changed", d.Boolean, "False when everything was so already.", required=True),
+            d.Attribute("device", Device, "The device after the command.", required=True),
+            d.Attribute(
+                "changed", d.Boolean, "False if the device already had these settings.", required=True
+            ),
             d.Attribute(
                 "settings", d.MapOf(d.String, d.Any), "All its settings after the command.", required=True
             ),
@@ -155,20 +172,22 @@ user_service = d.Service(
     "The people who use the assistant.",
     d.Method(
         "get_user",
-        "Read what is known about the user of a session.",
+        "Read the data of the user of a session.",
         d.Payload(
             SESSION,
-            d.Attribute("parts", d.ArrayOf(UserPart), "Parts to read.", default=["sites"]),
-            d.Attribute("sign_ins", d.Int, "Newest sign-ins to add.", minimum=0, maximum=100, default=0),
+            d.Attribute("parts", d.ArrayOf(UserPart), "Parts to return.", default=["sites"]),
+            d.Attribute(
+                "sign_ins", d.Int, "Maximum number of recent sign-ins.", minimum=0, maximum=100, default=0
+            ),
         ),
         d.Result(
             d.Attribute("user_id", d.String, "Stable identifier.", required=True),
             d.Attribute("display_name", d.String, "Name shown to people.", required=True),
             d.Attribute("member_since", d.Date, "Day of the registration.", required=True),
-            d.Attribute("email", d.String(format="email"), "Where to write to; part of `contact`."),
+            d.Attribute("email", d.String(format="email"), "E-mail address; part of `contact`."),
             d.Attribute("sites", d.ArrayOf(Site), "Sites the user may see, by name."),
-            d.Attribute("preferences", d.MapOf(d.String, d.String), "What the user has chosen, by name."),
-            d.Attribute("signed_in_at", d.ArrayOf(d.DateTime), "Newest sign-ins, newest first."),
+            d.Attribute("preferences", d.MapOf(d.String, d.String), "Preferences of the user, by name."),
+            d.Attribute("signed_in_at", d.ArrayOf(d.DateTime), "Recent sign-ins, newest first."),
         ),
     ),
 )
@@ -179,20 +198,22 @@ user_service = d.Service(
 
 devices = d.Toolset(
     "devices",
-    "Find devices, read what they measured, and set them.",
+    "Find devices, read their measurements, and control them.",
     d.Tool(
         "list_devices",
-        "List the devices of a site by name, page by page.",
+        "List the devices of a site. Returns one page, sorted by name.",
         d.Args(
-            d.Attribute("site_id", d.String, "Site to list; get_user_data names the sites.", required=True),
-            d.Attribute("status", State, "Keep the devices in this state."),
-            d.Attribute("kind", Kind, "Keep the devices of this kind."),
-            d.Attribute("limit", d.Int, "Most devices to return.", minimum=1, maximum=100, default=20),
-            d.Attribute("cursor", d.String, "The next_cursor of the page before."),
+            d.Attribute(
+                "site_id", d.String, "ID of the site; get_user_data returns the sites.", required=True
+            ),
+            d.Attribute("status", State, "Only devices in this state."),
+            d.Attribute("kind", Kind, "Only devices of this kind."),
+            d.Attribute("limit", d.Int, "Maximum number of devices.", minimum=1, maximum=100, default=20),
+            d.Attribute("cursor", d.String, "The next_cursor of the previous page."),
         ),
         d.Return(
             d.Attribute("devices", d.ArrayOf(Device), "Matching devices, by name.", required=True),
-            d.Attribute("next_cursor", d.String, "Cursor of the next page; absent on the last one."),
+            d.Attribute("next_cursor", d.String, "Cursor of the next page; absent on the last page."),
         ),
         d.BoundedResult(cursor="cursor", next_cursor="next_cursor"),
         d.BindTo("DeviceService", "list_devices"),
@@ -202,16 +223,16 @@ devices = d.Toolset(
     ),
     d.Tool(
         "get_time_series",
-        "Summarize what one device measured over a period.",
+        "Summarize the readings of a device in a period. Returns count, lowest and highest.",
         d.Args(
             SESSION,
-            d.Attribute("device_id", d.String, "Device to read.", required=True),
-            d.Attribute("start", d.DateTime, "First instant, inclusive.", required=True),
-            d.Attribute("end", d.DateTime, "Last instant, exclusive.", required=True),
+            d.Attribute("device_id", d.String, "ID of the device; list_devices returns it.", required=True),
+            d.Attribute("start", d.DateTime, "Start of the period, inclusive.", required=True),
+            d.Attribute("end", d.DateTime, "End of the period, exclusive.", required=True),
         ),
         d.Return(
-            d.Attribute("summary", d.String, "What the readings say, in one sentence.", required=True),
-            d.Attribute("count", d.Int, "Readings in the period.", required=True),
+            d.Attribute("summary", d.String, "Summary of the readings in one sentence.", required=True),
+            d.Attribute("count", d.Int, "Number of readings in the period.", required=True),
             d.Attribute("low", d.Float, "Lowest reading; absent without readings."),
             d.Attribute("high", d.Float, "Highest reading; absent without readings."),
         ),
@@ -222,7 +243,7 @@ devices = d.Toolset(
     ),
     d.Tool(
         "set_state",
-        "Send one command to a device. Which commands it takes depends on its kind.",
+        "Send one command to a device. The commands that it accepts depend on its kind.",
         d.BindTo("DeviceService", "set_state"),
         d.Inject("session_id"),
         d.Annotations(destructive=False, idempotent=True),
@@ -234,14 +255,20 @@ devices = d.Toolset(
 
 documents = d.Toolset(
     "documents",
-    "Look things up in the manuals of the devices.",
+    "Search the manuals of the devices.",
     d.Tool(
         "search",
-        "Search the manuals. Sections that hold every word of the query come, best first.",
+        "Search the manuals. Returns the sections that contain every word of the query, best match first.",
         d.Args(
-            d.Attribute("query", d.String, "Words to look for.", min_length=1, max_length=200, required=True),
-            d.Attribute("manual", d.String, "Keep this manual; list_devices names the manual of a device."),
-            d.Attribute("limit", d.Int, "Most sections to return.", minimum=1, maximum=20, default=5),
+            d.Attribute(
+                "query", d.String, "Words to search for.", min_length=1, max_length=200, required=True
+            ),
+            d.Attribute(
+                "manual",
+                d.String,
+                "Only sections of this manual; list_devices returns the manual of each device.",
+            ),
+            d.Attribute("limit", d.Int, "Maximum number of sections.", minimum=1, maximum=20, default=5),
         ),
         d.Return(d.Attribute("hits", d.ArrayOf(Hit), "Matching sections, best first.", required=True)),
         d.BoundedResult(),
@@ -265,11 +292,16 @@ documents = d.Toolset(
     ),
     d.Tool(
         "table_of_contents",
-        "Show how the manuals are divided.",
+        "Show the tables of contents of the manuals.",
         d.Args(
-            d.Attribute("manual", d.String, "Keep this manual."),
+            d.Attribute("manual", d.String, "Only this manual."),
             d.Attribute(
-                "depth", d.Int, "1 gives titles only, 3 gives everything.", minimum=1, maximum=3, default=1
+                "depth",
+                d.Int,
+                "Depth of headings: 1 returns titles only, 3 returns all headings.",
+                minimum=1,
+                maximum=3,
+                default=1,
             ),
         ),
         d.Return(d.Attribute("manuals", d.ArrayOf(Section), "The manuals, by name.", required=True)),
@@ -296,16 +328,16 @@ documents = d.Toolset(
 
 account = d.Toolset(
     "account",
-    "What the assistant knows about its user.",
+    "Data about the user of the session.",
     d.Tool(
         "get_user_data",
-        "Read what is known about the user, the sites above all.",
-        d.Args(d.Attribute("include", d.ArrayOf(UserPart), "Parts to read.", default=["sites"])),
+        "Read name, sites, e-mail address and preferences of the user; by default name and sites.",
+        d.Args(d.Attribute("include", d.ArrayOf(UserPart), "Parts to return.", default=["sites"])),
         d.Return(
             d.Attribute("name", d.String, "Name of the user.", required=True),
-            d.Attribute("email", d.String(format="email"), "Where to write to."),
+            d.Attribute("email", d.String(format="email"), "E-mail address."),
             d.Attribute("sites", d.ArrayOf(Site), "Sites the user may see, by name."),
-            d.Attribute("preferences", d.MapOf(d.String, d.String), "What the user has chosen, by name."),
+            d.Attribute("preferences", d.MapOf(d.String, d.String), "Preferences of the user, by name."),
         ),
         d.BindTo("UserService", "get_user", rename={"parts": "include", "display_name": "name"}),
         d.Inject("session_id"),
@@ -322,7 +354,7 @@ design = d.Design(
     tariff_service,
     d.Service(
         "assistant",
-        "What the model may do.",
+        "Tools for the model.",
         devices,
         documents,
         account,

@@ -7,11 +7,11 @@ Region = d.Enum("Region", "A price area of the grid.", "DK1", "DK2", "SE3")
 
 Tariff = d.Type(
     "Tariff",
-    "What a supplier sells.",
+    "A tariff of a supplier.",
     d.Attribute("id", d.String, "Stable identifier.", required=True),
     d.Attribute("name", d.String, "Name shown to people.", required=True),
-    d.Attribute("monthlyFee", d.Float, "Kroner a month, used or not.", required=True),
-    d.Attribute("region", Region, "Where it is sold.", required=True),
+    d.Attribute("monthlyFee", d.Float, "Monthly fee in kroner.", required=True),
+    d.Attribute("region", Region, "Region of the tariff.", required=True),
 )
 
 UnknownTariff = d.Type(
@@ -30,16 +30,18 @@ tariff_service = d.Service(
     ),
     d.Method(
         "list_tariffs",
-        "List what the supplier sells, by name.",
+        "List the tariffs, sorted by name.",
         d.Payload(
-            d.Attribute("region", Region, "Keep the tariffs of this region."),
-            d.Attribute("limit", d.Int, "Most tariffs of a page.", minimum=1, maximum=50, default=10),
-            d.Attribute("cursor", d.String, "Where the last page ended."),
+            d.Attribute("region", Region, "Only tariffs of this region."),
+            d.Attribute(
+                "limit", d.Int, "Maximum number of tariffs on a page.", minimum=1, maximum=50, default=10
+            ),
+            d.Attribute("cursor", d.String, "Cursor of the previous page."),
         ),
         d.Result(
             d.Attribute("tariffs", d.ArrayOf(Tariff), "Tariffs, by name.", required=True),
             d.Attribute("count", d.Int, "Tariffs on all pages.", required=True),
-            d.Attribute("next", d.String, "Where this page ended; absent on the last one."),
+            d.Attribute("next", d.String, "Cursor of the next page; absent on the last page."),
         ),
         http.HTTP(
             http.GET("/tariffs"),
@@ -51,12 +53,12 @@ tariff_service = d.Service(
     ),
     d.Method(
         "get_prices",
-        "Read what a kilowatt-hour costs.",
-        d.Payload(d.Attribute("id", d.String, "Tariff to read.", required=True)),
+        "Read the prices per kilowatt-hour.",
+        d.Payload(d.Attribute("id", d.String, "ID of the tariff.", required=True)),
         d.Result(
             d.Attribute("currency", d.String, "ISO 4217 code.", required=True),
-            d.Attribute("day", d.Float, "Price from 6 to 22 o'clock.", required=True),
-            d.Attribute("night", d.Float, "Price at night.", required=True),
+            d.Attribute("day", d.Float, "Price per kilowatt-hour from 6:00 to 22:00.", required=True),
+            d.Attribute("night", d.Float, "Price per kilowatt-hour at night.", required=True),
         ),
         d.Error("unknown_tariff", UnknownTariff, "The supplier has no such tariff."),
         http.HTTP(http.GET("/tariffs/{id}/prices"), http.Response(200), http.Response(404, "unknown_tariff")),
@@ -65,13 +67,13 @@ tariff_service = d.Service(
 
 tariffs = d.Toolset(
     "tariffs",
-    "What electricity costs, from the supplier.",
+    "Electricity tariffs and prices of the supplier.",
     d.Tool(
         "list_tariffs",
-        "List the tariffs of the electricity supplier, by name, page by page.",
+        "List the tariffs of the electricity supplier. Returns one page, sorted by name.",
         d.Return(
             d.Attribute("tariffs", d.ArrayOf(Tariff), "Tariffs, by name.", required=True),
-            d.Attribute("next", d.String, "Cursor of the next page; absent on the last one."),
+            d.Attribute("next", d.String, "Cursor of the next page; absent on the last page."),
         ),
         d.BoundedResult(cursor="cursor", next_cursor="next"),
         d.BindTo("TariffService", "list_tariffs", rename={"count": "total"}),
@@ -79,8 +81,8 @@ tariffs = d.Toolset(
     ),
     d.Tool(
         "get_prices",
-        "Read what a kilowatt-hour costs in a tariff; list_tariffs names them.",
-        d.Args(d.Attribute("tariff", d.String, "Id of the tariff.", required=True)),
+        "Read the prices per kilowatt-hour of a tariff; list_tariffs returns the tariffs.",
+        d.Args(d.Attribute("tariff", d.String, "ID of the tariff.", required=True)),
         d.BindTo("TariffService", "get_prices", rename={"id": "tariff"}),
         d.Example({"tariff": "spot"}),
     ),

@@ -20,11 +20,11 @@ class ListDevicesPayload(ToolModel):
     """Payload of DeviceService.list_devices."""
 
     session_id: Annotated[str, Field(description="Session the call belongs to.")]
-    site_id: Annotated[str, Field(description="Site to list.")]
-    status: Annotated[State | None, Field(description="Keep the devices in this state.")] = None
-    kind: Annotated[Kind | None, Field(description="Keep the devices of this kind.")] = None
-    limit: Annotated[int, Field(description="Most devices to return.", ge=1, le=100)] = 20
-    cursor: Annotated[str | None, Field(description="Where the last page ended.")] = None
+    site_id: Annotated[str, Field(description="ID of the site.")]
+    status: Annotated[State | None, Field(description="Only devices in this state.")] = None
+    kind: Annotated[Kind | None, Field(description="Only devices of this kind.")] = None
+    limit: Annotated[int, Field(description="Maximum number of devices.", ge=1, le=100)] = 20
+    cursor: Annotated[str | None, Field(description="Cursor of the previous page.")] = None
 
 
 class ListDevicesResult(ToolModel):
@@ -33,7 +33,7 @@ class ListDevicesResult(ToolModel):
     devices: Annotated[list[Device], Field(description="Matching devices.")]
     total: Annotated[int, Field(description="Matching devices on all pages.")]
     next_cursor: Annotated[
-        str | None, Field(description="Where this page ended; absent on the last one.")
+        str | None, Field(description="Cursor of the next page; absent on the last page.")
     ] = None
 
 
@@ -41,9 +41,9 @@ class ReadDevicePayload(ToolModel):
     """Payload of DeviceService.read_device."""
 
     session_id: Annotated[str, Field(description="Session the call belongs to.")]
-    device_id: Annotated[str, Field(description="Device to read.")]
-    start: Annotated[dt.datetime, Field(description="First instant, inclusive.")]
-    end: Annotated[dt.datetime, Field(description="Last instant, exclusive.")]
+    device_id: Annotated[str, Field(description="ID of the device; list_devices returns it.")]
+    start: Annotated[dt.datetime, Field(description="Start of the period, inclusive.")]
+    end: Annotated[dt.datetime, Field(description="End of the period, exclusive.")]
 
 
 class ReadDeviceResult(ToolModel):
@@ -57,14 +57,14 @@ class SetStatePayload(ToolModel):
 
     session_id: Annotated[str, Field(description="Session the call belongs to.")]
     device_id: Annotated[str, Field(description="Device to command.")]
-    command: Annotated[Command, Field(description="What it shall do.")]
+    command: Annotated[Command, Field(description="Command to send.")]
 
 
 class SetStateResult(ToolModel):
     """Result of DeviceService.set_state."""
 
-    device: Annotated[Device, Field(description="The device that took the command.")]
-    changed: Annotated[bool, Field(description="False when everything was so already.")]
+    device: Annotated[Device, Field(description="The device after the command.")]
+    changed: Annotated[bool, Field(description="False if the device already had these settings.")]
     settings: Annotated[
         dict[str, AnyJson], Field(description="All its settings after the command.")
     ]

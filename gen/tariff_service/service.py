@@ -18,9 +18,11 @@ from ..types import Region, Tariff, UnknownTariff
 class ListTariffsPayload(ToolModel):
     """Payload of TariffService.list_tariffs."""
 
-    region: Annotated[Region | None, Field(description="Keep the tariffs of this region.")] = None
-    limit: Annotated[int, Field(description="Most tariffs of a page.", ge=1, le=50)] = 10
-    cursor: Annotated[str | None, Field(description="Where the last page ended.")] = None
+    region: Annotated[Region | None, Field(description="Only tariffs of this region.")] = None
+    limit: Annotated[
+        int, Field(description="Maximum number of tariffs on a page.", ge=1, le=50)
+    ] = 10
+    cursor: Annotated[str | None, Field(description="Cursor of the previous page.")] = None
 
 
 class ListTariffsResult(ToolModel):
@@ -29,22 +31,22 @@ class ListTariffsResult(ToolModel):
     tariffs: Annotated[list[Tariff], Field(description="Tariffs, by name.")]
     count: Annotated[int, Field(description="Tariffs on all pages.")]
     next: Annotated[
-        str | None, Field(description="Where this page ended; absent on the last one.")
+        str | None, Field(description="Cursor of the next page; absent on the last page.")
     ] = None
 
 
 class GetPricesPayload(ToolModel):
     """Payload of TariffService.get_prices."""
 
-    id: Annotated[str, Field(description="Tariff to read.")]
+    id: Annotated[str, Field(description="ID of the tariff.")]
 
 
 class GetPricesResult(ToolModel):
     """Result of TariffService.get_prices."""
 
     currency: Annotated[str, Field(description="ISO 4217 code.")]
-    day: Annotated[float, Field(description="Price from 6 to 22 o'clock.")]
-    night: Annotated[float, Field(description="Price at night.")]
+    day: Annotated[float, Field(description="Price per kilowatt-hour from 6:00 to 22:00.")]
+    night: Annotated[float, Field(description="Price per kilowatt-hour at night.")]
 
 
 GET_PRICES_UNKNOWN_TARIFF: ErrorSpec[UnknownTariff] = ErrorSpec(
@@ -57,11 +59,11 @@ class TariffService(Protocol):
 
     @abstractmethod
     async def list_tariffs(self, payload: ListTariffsPayload) -> ListTariffsResult:
-        """List what the supplier sells, by name."""
+        """List the tariffs, sorted by name."""
 
     @abstractmethod
     async def get_prices(self, payload: GetPricesPayload) -> GetPricesResult:
-        """Read what a kilowatt-hour costs.
+        """Read the prices per kilowatt-hour.
 
         Raises:
             GET_PRICES_UNKNOWN_TARIFF: The supplier has no such tariff.

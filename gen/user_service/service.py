@@ -20,10 +20,12 @@ class GetUserPayload(ToolModel):
     """Payload of UserService.get_user."""
 
     session_id: Annotated[str, Field(description="Session the call belongs to.")]
-    parts: Annotated[list[UserPart], Field(description="Parts to read.")] = Field(
+    parts: Annotated[list[UserPart], Field(description="Parts to return.")] = Field(
         default_factory=lambda: list[UserPart](["sites"])
     )
-    sign_ins: Annotated[int, Field(description="Newest sign-ins to add.", ge=0, le=100)] = 0
+    sign_ins: Annotated[
+        int, Field(description="Maximum number of recent sign-ins.", ge=0, le=100)
+    ] = 0
 
 
 class GetUserResult(ToolModel):
@@ -32,17 +34,15 @@ class GetUserResult(ToolModel):
     user_id: Annotated[str, Field(description="Stable identifier.")]
     display_name: Annotated[str, Field(description="Name shown to people.")]
     member_since: Annotated[dt.date, Field(description="Day of the registration.")]
-    email: Annotated[Email | None, Field(description="Where to write to; part of `contact`.")] = (
-        None
-    )
+    email: Annotated[Email | None, Field(description="E-mail address; part of `contact`.")] = None
     sites: Annotated[list[Site] | None, Field(description="Sites the user may see, by name.")] = (
         None
     )
     preferences: Annotated[
-        dict[str, str] | None, Field(description="What the user has chosen, by name.")
+        dict[str, str] | None, Field(description="Preferences of the user, by name.")
     ] = None
     signed_in_at: Annotated[
-        list[dt.datetime] | None, Field(description="Newest sign-ins, newest first.")
+        list[dt.datetime] | None, Field(description="Recent sign-ins, newest first.")
     ] = None
 
 
@@ -51,4 +51,4 @@ class UserService(Protocol):
 
     @abstractmethod
     async def get_user(self, payload: GetUserPayload) -> GetUserResult:
-        """Read what is known about the user of a session."""
+        """Read the data of the user of a session."""

@@ -39,7 +39,7 @@ from toolgen.dsl import (
 
 Level = Enum("Level", "How loud it is.", ["low", "high"])  # type: ignore[type-var]
 Never = Enum("None", "No value.", "never")
-State = Enum("State", "Whether a device answers.", "online", "offline", "online")
+State = Enum("State", "State of a device.", "online", "offline", "online")
 Mode = Enum("Mode", "", "day", 2)
 Tag = Enum("Tag", "A tag.", Value("1", " "), Value(2, "Two"), Value("3", None), "1")  # type: ignore[type-var, arg-type]
 
@@ -98,7 +98,7 @@ devices = Toolset(
         "List the devices of a site.",
         Args(
             Attribute("site", String, "Site.", required=True),
-            Attribute("limit", Int, "Most devices.", maximum=500, default=1000),
+            Attribute("limit", Int, "Maximum number of devices.", maximum=500, default=1000),
             Attribute("state", State, "Keep this state."),
             Attribute("color", String, "Keep this color."),
         ),
@@ -160,7 +160,7 @@ design = Design(
             "List the devices of a site.",
             Payload(
                 Attribute("site_id", String, "Site.", required=True),
-                Attribute("limit", Int, "Most devices.", required=True),
+                Attribute("limit", Int, "Maximum number of devices.", required=True),
                 Attribute("state", Int, "Keep this state."),
                 Attribute("session_id", String, "Session.", required=True),
             ),

@@ -18,7 +18,7 @@ from toolgen.dsl import (
 
 PAGING = (
     Attribute("limit", Int, "Most of them.", maximum=100, default=1000),
-    Attribute("cursor", String, "Where the last page ended."),
+    Attribute("cursor", String, "Cursor of the previous page."),
 )
 SESSION = (Inject("session"), Tags("a", 1))  # type: ignore[arg-type]
 NAMED = [Attribute(name, String, "One of many.") for name in ("first", "second name", "third")]

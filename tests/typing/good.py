@@ -63,7 +63,7 @@ from toolgen.dsl import (
 
 NOW = dt.datetime(2026, 1, 31, tzinfo=dt.UTC)
 
-State = Enum("State", "Whether a device answers.", "online", "offline")
+State = Enum("State", "State of a device.", "online", "offline")
 Level = Enum("Level", "How loud it is.", 1, 2, 3)
 Device = Type("Device", "A device.", Attribute("id", String, "Identifier."), Required("id"))
 Stop = Type("Stop", "Stop it.", Attribute("hard", Boolean, "At once."), Example({"hard": True}))

@@ -54,7 +54,7 @@ from toolgen.dsl import (
     Uuid,
 )
 
-State = Enum("State", "Whether a device answers.", "online", "offline")
+State = Enum("State", "State of a device.", "online", "offline")
 Device = Type("Device", "A device.", Attribute("id", String, "Identifier.", required=True))
 tool = Tool("search", "Search.")
 toolset = Toolset("documents", "Manuals.", tool)

@@ -43,7 +43,7 @@ from toolgen import dsl as d
 {variable} = d.MCPToolset({name!r}, lock={lock!r})
 
 design = d.Design(
-    {project!r}, "Tools of an MCP server.", d.Service("tools", "What the model may do.", {variable})
+    {project!r}, "Tools of an MCP server.", d.Service("tools", "Tools for the model.", {variable})
 )
 '''
 

@@ -15,7 +15,7 @@ from .datatypes import Bound, Choice, DataType, Flag, Held, Length, Text, Value,
 class Attribute(Clause):
     """One field of an object; constraints are shorthand for those of its own type.
 
-    Example: `d.Attribute("limit", d.Int, "Most devices to return.", maximum=500, default=50)`
+    Example: `d.Attribute("limit", d.Int, "Maximum number of devices.", maximum=500, default=50)`
     """
 
     name: Final[str]

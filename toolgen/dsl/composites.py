@@ -44,7 +44,7 @@ class Type(Unconstrained[dict[str, Anything]]):
 class Enum(Unconstrained[EnumValue]):
     """A named enumeration of strings or of whole numbers.
 
-    Example: `d.Enum("State", "Whether a device answers.", "online", "offline")`
+    Example: `d.Enum("State", "State of a device.", "online", "offline")`
     """
 
     name: Final[str]

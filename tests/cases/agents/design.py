@@ -88,7 +88,7 @@ checks = Toolset(
     Instructions("Give the device's id."),
     Tool(
         "check_device",
-        "Find out what is wrong with a device.",
+        "Diagnose problems of devices.",
         Args(DEVICE, Attribute("question", String, "What to look for.")),
         Return(Attribute("findings", ArrayOf(Finding), "What was found.", required=True)),
     ),

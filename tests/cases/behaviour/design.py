@@ -82,9 +82,9 @@ design = Design(
                 Artifact("reason", Reason, "Why.", view="markdown"),
                 Confirm(payload=Reason),
                 LongRunning(
-                    ack=Object(Attribute("minutes", Int, "How long it takes, about.", required=True)),
+                    ack=Object(Attribute("minutes", Int, "Expected duration in minutes.", required=True)),
                     progress=Object(
-                        Attribute("percent", Int, "How much is done.", required=True),
+                        Attribute("percent", Int, "Progress in percent.", required=True),
                         Attribute("step", Object(Attribute("name", String, "Its name.")), "What is done."),
                     ),
                 ),

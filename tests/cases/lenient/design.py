@@ -140,4 +140,4 @@ orders = Toolset(
         BindTo("Shop", "get_tags"),
     ),
 )
-design = Design("shop", "A shop.", shop, Service("assistant", "What the model may do.", orders))
+design = Design("shop", "A shop.", shop, Service("assistant", "Tools for the model.", orders))

@@ -28,7 +28,7 @@ from toolgen.dsl import (
 Label = Type(
     "Label",
     "A label with whatever its vendor says of it.",
-    Attribute("text", String, "What it says.", required=True),
+    Attribute("text", String, "Text of the note.", required=True),
     Attribute("printed-on", Date, "Day of printing."),
     Attribute("below", ArrayOf("Label"), "Labels below it."),
     Example({"text": "fragile", "colour": "red", "printed_on": None}),

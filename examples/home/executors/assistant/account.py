@@ -4,4 +4,4 @@ from gen.assistant.toolsets import account
 
 
 class Account(account.BoundAccountExecutor):
-    """What the assistant knows about its user."""
+    """Data about the user of the session."""

@@ -7,12 +7,12 @@ from toolgen.runtime import ToolContext, ToolOutcome, ToolReturn
 
 
 class Devices(devices.BoundDevicesExecutor):
-    """Find devices, read what they measured, and set them."""
+    """Find devices, read their measurements, and control them."""
 
     async def get_time_series(
         self, payload: devices.GetTimeSeriesPayload, ctx: ToolContext
     ) -> ToolReturn[devices.GetTimeSeriesResult]:
-        """Summarize what one device measured over a period."""
+        """Summarize the readings of a device in a period. Returns count, lowest and highest."""
         read = await self._device_service.read_device(
             ReadDevicePayload(
                 session_id=payload.session_id,

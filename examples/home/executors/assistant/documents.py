@@ -16,13 +16,13 @@ _MATCHING: Final = """
 
 
 class Documents(documents.DocumentsExecutor):
-    """Look things up in the manuals of the devices."""
+    """Search the manuals of the devices."""
 
     def __init__(self, database: sqlite3.Connection) -> None:
         self._database = database
 
     async def search(self, payload: documents.SearchPayload, ctx: ToolContext) -> documents.SearchResult:
-        """Search the manuals. Sections that hold every word of the query come, best first."""
+        """Search the manuals. Returns the sections that contain every word of the query, best match first."""
         self._check(payload.manual)
         arguments = {
             # Quoted, so that no word is an operator of FTS5.
@@ -50,7 +50,7 @@ class Documents(documents.DocumentsExecutor):
     async def table_of_contents(
         self, payload: documents.TableOfContentsPayload, ctx: ToolContext
     ) -> documents.TableOfContentsResult:
-        """Show how the manuals are divided."""
+        """Show the tables of contents of the manuals."""
         self._check(payload.manual)
         rows = self._database.execute(
             "select ref, parent, title from section"

@@ -11,7 +11,7 @@ from toolgen.runtime import ImageContent, LongRunningReturn, ToolContext, ToolEr
 
 
 class Maintenance(maintenance.MaintenanceExecutor):
-    """Look after the devices."""
+    """Maintain the devices."""
 
     def __init__(self, database: sqlite3.Connection) -> None:
         self._database = database
@@ -19,7 +19,7 @@ class Maintenance(maintenance.MaintenanceExecutor):
     async def factory_reset(
         self, payload: maintenance.FactoryResetPayload, ctx: ToolContext
     ) -> ToolReturn[maintenance.FactoryResetResult]:
-        """Put a device back to factory settings; what was set on it is lost."""
+        """Reset a device to factory settings. Deletes all of its settings and returns them."""
         row = self._find(payload.user_id, payload.device_id)
         approval = ctx.answered(maintenance.FactoryResetApproval)
         keeps_on = approval is not None and approval.keep_on
@@ -48,7 +48,7 @@ class Maintenance(maintenance.MaintenanceExecutor):
     async def draw_readings(
         self, payload: maintenance.DrawReadingsPayload, ctx: ToolContext
     ) -> ToolReturn[maintenance.DrawReadingsResult]:
-        """Draw the last week of a device, a bar for each hour."""
+        """Draw a chart of the readings of a device in the last week, one bar per hour."""
         row = self._find(payload.user_id, payload.device_id)
         readings = self._database.execute(
             "select value from reading where device_id = ? order by at desc limit 168", [payload.device_id]
@@ -68,7 +68,7 @@ class Maintenance(maintenance.MaintenanceExecutor):
     async def sign_in(
         self, payload: maintenance.SignInPayload, ctx: ToolContext
     ) -> ToolReturn[maintenance.SignInResult]:
-        """Sign in with a PIN; tools that change the rooms come with the next request."""
+        """Sign in with a PIN. After that, the tools that change rooms are available."""
         (pin,) = self._database.execute("select pin from user where id = ?", [payload.user_id]).fetchone()
         if not hmac.compare_digest(pin, payload.pin):
             raise ToolError("This is not the PIN of the user.")

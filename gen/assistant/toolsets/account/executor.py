@@ -21,14 +21,14 @@ else:
 
 
 class AccountExecutor(Protocol):
-    """What the assistant knows about its user."""
+    """Data about the user of the session."""
 
     @tool_method
     @abstractmethod
     async def get_user_data(
         self, payload: types.GetUserDataPayload, ctx: ToolContext
     ) -> ToolReturn[types.GetUserDataResult]:
-        """Read what is known about the user, the sites above all."""
+        """Read name, sites, e-mail address and preferences of the user; by default name and sites."""
 
 
 class BoundAccountExecutor(AccountExecutor):

@@ -18,7 +18,7 @@ ToolId = Literal["assistant.account.get_user_data",]
 
 GET_USER_DATA: ToolSpec[types.GetUserDataPayload, types.GetUserDataResult] = ToolSpec(
     id="assistant.account.get_user_data",
-    description="Read what is known about the user, the sites above all.",
+    description="Read name, sites, e-mail address and preferences of the user; by default name and sites.",
     payload=codecs.GET_USER_DATA_PAYLOAD,
     result=codecs.GET_USER_DATA_RESULT,
     injected=("session_id",),

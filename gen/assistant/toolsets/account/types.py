@@ -17,7 +17,7 @@ from ....types import Site, UserPart
 class GetUserDataPayload(ToolModel):
     """Arguments of get_user_data."""
 
-    include: Annotated[list[UserPart], Field(description="Parts to read.")] = Field(
+    include: Annotated[list[UserPart], Field(description="Parts to return.")] = Field(
         default_factory=lambda: list[UserPart](["sites"])
     )
 
@@ -30,10 +30,10 @@ class GetUserDataResult(ToolModel):
     """Result of get_user_data."""
 
     name: Annotated[str, Field(description="Name of the user.")]
-    email: Annotated[Email | None, Field(description="Where to write to.")] = None
+    email: Annotated[Email | None, Field(description="E-mail address.")] = None
     sites: Annotated[list[Site] | None, Field(description="Sites the user may see, by name.")] = (
         None
     )
     preferences: Annotated[
-        dict[str, str] | None, Field(description="What the user has chosen, by name.")
+        dict[str, str] | None, Field(description="Preferences of the user, by name.")
     ] = None

@@ -21,28 +21,28 @@ else:
 
 
 class DevicesExecutor(Protocol):
-    """Find devices, read what they measured, and set them."""
+    """Find devices, read their measurements, and control them."""
 
     @tool_method
     @abstractmethod
     async def list_devices(
         self, payload: types.ListDevicesPayload, ctx: ToolContext
     ) -> ToolReturn[types.ListDevicesResult]:
-        """List the devices of a site by name, page by page."""
+        """List the devices of a site. Returns one page, sorted by name."""
 
     @tool_method
     @abstractmethod
     async def get_time_series(
         self, payload: types.GetTimeSeriesPayload, ctx: ToolContext
     ) -> ToolReturn[types.GetTimeSeriesResult]:
-        """Summarize what one device measured over a period."""
+        """Summarize the readings of a device in a period. Returns count, lowest and highest."""
 
     @tool_method
     @abstractmethod
     async def set_state(
         self, payload: types.SetStatePayload, ctx: ToolContext
     ) -> ToolReturn[types.SetStateResult]:
-        """Send one command to a device. Which commands it takes depends on its kind."""
+        """Send one command to a device. The commands that it accepts depend on its kind."""
 
 
 class BoundDevicesExecutor(DevicesExecutor):

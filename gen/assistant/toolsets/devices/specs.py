@@ -24,7 +24,7 @@ ToolId = Literal[
 
 LIST_DEVICES: ToolSpec[types.ListDevicesPayload, types.ListDevicesResult] = ToolSpec(
     id="assistant.devices.list_devices",
-    description="List the devices of a site by name, page by page.",
+    description="List the devices of a site. Returns one page, sorted by name.",
     payload=codecs.LIST_DEVICES_PAYLOAD,
     result=codecs.LIST_DEVICES_RESULT,
     injected=("session_id",),
@@ -41,7 +41,7 @@ GET_TIME_SERIES_TIME_SERIES: ArtifactSpec[shared_types.TimeSeries] = ArtifactSpe
 
 GET_TIME_SERIES: ToolSpec[types.GetTimeSeriesPayload, types.GetTimeSeriesResult] = ToolSpec(
     id="assistant.devices.get_time_series",
-    description="Summarize what one device measured over a period.",
+    description="Summarize the readings of a device in a period. Returns count, lowest and highest.",
     payload=codecs.GET_TIME_SERIES_PAYLOAD,
     result=codecs.GET_TIME_SERIES_RESULT,
     injected=("session_id",),
@@ -53,7 +53,7 @@ GET_TIME_SERIES: ToolSpec[types.GetTimeSeriesPayload, types.GetTimeSeriesResult]
 
 SET_STATE: ToolSpec[types.SetStatePayload, types.SetStateResult] = ToolSpec(
     id="assistant.devices.set_state",
-    description="Send one command to a device. Which commands it takes depends on its kind.",
+    description="Send one command to a device. The commands that it accepts depend on its kind.",
     payload=codecs.SET_STATE_PAYLOAD,
     result=codecs.SET_STATE_RESULT,
     injected=("session_id",),

@@ -18,11 +18,11 @@ from ....types import Command, Device, Kind, State
 class ListDevicesPayload(ToolModel):
     """Arguments of list_devices."""
 
-    site_id: Annotated[str, Field(description="Site to list; get_user_data names the sites.")]
-    status: Annotated[State | None, Field(description="Keep the devices in this state.")] = None
-    kind: Annotated[Kind | None, Field(description="Keep the devices of this kind.")] = None
-    limit: Annotated[int, Field(description="Most devices to return.", ge=1, le=100)] = 20
-    cursor: Annotated[str | None, Field(description="The next_cursor of the page before.")] = None
+    site_id: Annotated[str, Field(description="ID of the site; get_user_data returns the sites.")]
+    status: Annotated[State | None, Field(description="Only devices in this state.")] = None
+    kind: Annotated[Kind | None, Field(description="Only devices of this kind.")] = None
+    limit: Annotated[int, Field(description="Maximum number of devices.", ge=1, le=100)] = 20
+    cursor: Annotated[str | None, Field(description="The next_cursor of the previous page.")] = None
 
     session_id = Injected[str]()
     """Session the call belongs to."""
@@ -34,7 +34,7 @@ class ListDevicesResult(ToolModel):
 
     devices: Annotated[list[Device], Field(description="Matching devices, by name.")]
     next_cursor: Annotated[
-        str | None, Field(description="Cursor of the next page; absent on the last one.")
+        str | None, Field(description="Cursor of the next page; absent on the last page.")
     ] = None
     returned: Annotated[int, Field(description="How many are in this result.")]
     truncated: Annotated[bool, Field(description="Whether there are more than these.")]
@@ -56,9 +56,9 @@ class ListDevicesResult(ToolModel):
 class GetTimeSeriesPayload(ToolModel):
     """Arguments of get_time_series."""
 
-    device_id: Annotated[str, Field(description="Device to read.")]
-    start: Annotated[dt.datetime, Field(description="First instant, inclusive.")]
-    end: Annotated[dt.datetime, Field(description="Last instant, exclusive.")]
+    device_id: Annotated[str, Field(description="ID of the device; list_devices returns it.")]
+    start: Annotated[dt.datetime, Field(description="Start of the period, inclusive.")]
+    end: Annotated[dt.datetime, Field(description="End of the period, exclusive.")]
 
     session_id = Injected[str]()
     """Session the call belongs to."""
@@ -68,8 +68,8 @@ class GetTimeSeriesPayload(ToolModel):
 class GetTimeSeriesResult(ToolModel):
     """Result of get_time_series."""
 
-    summary: Annotated[str, Field(description="What the readings say, in one sentence.")]
-    count: Annotated[int, Field(description="Readings in the period.")]
+    summary: Annotated[str, Field(description="Summary of the readings in one sentence.")]
+    count: Annotated[int, Field(description="Number of readings in the period.")]
     low: Annotated[float | None, Field(description="Lowest reading; absent without readings.")] = (
         None
     )
@@ -82,7 +82,7 @@ class SetStatePayload(ToolModel):
     """Arguments of set_state."""
 
     device_id: Annotated[str, Field(description="Device to command.")]
-    command: Annotated[Command, Field(description="What it shall do.")]
+    command: Annotated[Command, Field(description="Command to send.")]
 
     session_id = Injected[str]()
     """Session the call belongs to."""
@@ -92,8 +92,8 @@ class SetStatePayload(ToolModel):
 class SetStateResult(ToolModel):
     """Result of set_state."""
 
-    device: Annotated[Device, Field(description="The device that took the command.")]
-    changed: Annotated[bool, Field(description="False when everything was so already.")]
+    device: Annotated[Device, Field(description="The device after the command.")]
+    changed: Annotated[bool, Field(description="False if the device already had these settings.")]
     settings: Annotated[
         dict[str, AnyJson], Field(description="All its settings after the command.")
     ]

@@ -18,21 +18,21 @@ if TYPE_CHECKING:
 
 
 class DocumentsExecutor(Protocol):
-    """Look things up in the manuals of the devices."""
+    """Search the manuals of the devices."""
 
     @tool_method
     @abstractmethod
     async def search(
         self, payload: types.SearchPayload, ctx: ToolContext
     ) -> ToolReturn[types.SearchResult]:
-        """Search the manuals. Sections that hold every word of the query come, best first."""
+        """Search the manuals. Returns the sections that contain every word of the query, best match first."""
 
     @tool_method
     @abstractmethod
     async def table_of_contents(
         self, payload: types.TableOfContentsPayload, ctx: ToolContext
     ) -> ToolReturn[types.TableOfContentsResult]:
-        """Show how the manuals are divided."""
+        """Show the tables of contents of the manuals."""
 
 
 def registration(executor: DocumentsExecutor | RawExecutor) -> ToolsetRegistration:

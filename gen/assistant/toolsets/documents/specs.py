@@ -22,7 +22,7 @@ ToolId = Literal[
 
 SEARCH: ToolSpec[types.SearchPayload, types.SearchResult] = ToolSpec(
     id="assistant.documents.search",
-    description="Search the manuals. Sections that hold every word of the query come, best first.",
+    description="Search the manuals. Returns the sections that contain every word of the query, best match first.",
     payload=codecs.SEARCH_PAYLOAD,
     result=codecs.SEARCH_RESULT,
     bounded=BoundedSpec(items="hits"),
@@ -32,7 +32,7 @@ SEARCH: ToolSpec[types.SearchPayload, types.SearchResult] = ToolSpec(
 
 TABLE_OF_CONTENTS: ToolSpec[types.TableOfContentsPayload, types.TableOfContentsResult] = ToolSpec(
     id="assistant.documents.table_of_contents",
-    description="Show how the manuals are divided.",
+    description="Show the tables of contents of the manuals.",
     payload=codecs.TABLE_OF_CONTENTS_PAYLOAD,
     result=codecs.TABLE_OF_CONTENTS_RESULT,
     example='{"manual":"koppel-p1","depth":2}',

@@ -16,12 +16,14 @@ from ....types import Hit, Section
 class SearchPayload(ToolModel):
     """Arguments of search."""
 
-    query: Annotated[str, Field(description="Words to look for.", min_length=1, max_length=200)]
+    query: Annotated[str, Field(description="Words to search for.", min_length=1, max_length=200)]
     manual: Annotated[
         str | None,
-        Field(description="Keep this manual; list_devices names the manual of a device."),
+        Field(
+            description="Only sections of this manual; list_devices returns the manual of each device."
+        ),
     ] = None
-    limit: Annotated[int, Field(description="Most sections to return.", ge=1, le=20)] = 5
+    limit: Annotated[int, Field(description="Maximum number of sections.", ge=1, le=20)] = 5
 
 
 class SearchResult(ToolModel):
@@ -47,9 +49,14 @@ class SearchResult(ToolModel):
 class TableOfContentsPayload(ToolModel):
     """Arguments of table_of_contents."""
 
-    manual: Annotated[str | None, Field(description="Keep this manual.")] = None
+    manual: Annotated[str | None, Field(description="Only this manual.")] = None
     depth: Annotated[
-        int, Field(description="1 gives titles only, 3 gives everything.", ge=1, le=3)
+        int,
+        Field(
+            description="Depth of headings: 1 returns titles only, 3 returns all headings.",
+            ge=1,
+            le=3,
+        ),
     ] = 1
 
 

@@ -23,35 +23,35 @@ if TYPE_CHECKING:
 
 
 class MaintenanceExecutor(Protocol):
-    """Look after the devices."""
+    """Maintain the devices."""
 
     @tool_method
     @abstractmethod
     async def factory_reset(
         self, payload: types.FactoryResetPayload, ctx: ToolContext
     ) -> ToolReturn[types.FactoryResetResult]:
-        """Put a device back to factory settings; what was set on it is lost."""
+        """Reset a device to factory settings. Deletes all of its settings and returns them."""
 
     @tool_method
     @abstractmethod
     async def update_firmware(
         self, payload: types.UpdateFirmwarePayload, ctx: ToolContext
     ) -> LongRunningReturn[types.UpdateFirmwareResult, types.UpdateFirmwareAck]:
-        """Put other firmware on a device. The device does it by itself and reports when it is done."""
+        """Install a firmware version on a device. The device reports later when the update is finished."""
 
     @tool_method
     @abstractmethod
     async def draw_readings(
         self, payload: types.DrawReadingsPayload, ctx: ToolContext
     ) -> ToolReturn[types.DrawReadingsResult]:
-        """Draw the last week of a device, a bar for each hour."""
+        """Draw a chart of the readings of a device in the last week, one bar per hour."""
 
     @tool_method
     @abstractmethod
     async def sign_in(
         self, payload: types.SignInPayload, ctx: ToolContext
     ) -> ToolReturn[types.SignInResult]:
-        """Sign in with a PIN; tools that change the rooms come with the next request."""
+        """Sign in with a PIN. After that, the tools that change rooms are available."""
 
 
 def registration(executor: MaintenanceExecutor | RawExecutor) -> ToolsetRegistration:

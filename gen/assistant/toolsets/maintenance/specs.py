@@ -24,7 +24,7 @@ ToolId = Literal[
 
 FACTORY_RESET: ToolSpec[types.FactoryResetPayload, types.FactoryResetResult] = ToolSpec(
     id="assistant.maintenance.factory_reset",
-    description="Put a device back to factory settings; what was set on it is lost.",
+    description="Reset a device to factory settings. Deletes all of its settings and returns them.",
     payload=codecs.FACTORY_RESET_PAYLOAD,
     result=codecs.FACTORY_RESET_RESULT,
     injected=("user_id",),
@@ -40,7 +40,7 @@ FACTORY_RESET: ToolSpec[types.FactoryResetPayload, types.FactoryResetResult] = T
 
 UPDATE_FIRMWARE: ToolSpec[types.UpdateFirmwarePayload, types.UpdateFirmwareResult] = ToolSpec(
     id="assistant.maintenance.update_firmware",
-    description="Put other firmware on a device. The device does it by itself and reports when it is done.",
+    description="Install a firmware version on a device. The device reports later when the update is finished.",
     payload=codecs.UPDATE_FIRMWARE_PAYLOAD,
     result=codecs.UPDATE_FIRMWARE_RESULT,
     injected=("user_id",),
@@ -54,7 +54,7 @@ UPDATE_FIRMWARE: ToolSpec[types.UpdateFirmwarePayload, types.UpdateFirmwareResul
 
 DRAW_READINGS: ToolSpec[types.DrawReadingsPayload, types.DrawReadingsResult] = ToolSpec(
     id="assistant.maintenance.draw_readings",
-    description="Draw the last week of a device, a bar for each hour.",
+    description="Draw a chart of the readings of a device in the last week, one bar per hour.",
     payload=codecs.DRAW_READINGS_PAYLOAD,
     result=codecs.DRAW_READINGS_RESULT,
     injected=("user_id",),
@@ -63,7 +63,7 @@ DRAW_READINGS: ToolSpec[types.DrawReadingsPayload, types.DrawReadingsResult] = T
 
 SIGN_IN: ToolSpec[types.SignInPayload, types.SignInResult] = ToolSpec(
     id="assistant.maintenance.sign_in",
-    description="Sign in with a PIN; tools that change the rooms come with the next request.",
+    description="Sign in with a PIN. After that, the tools that change rooms are available.",
     payload=codecs.SIGN_IN_PAYLOAD,
     result=codecs.SIGN_IN_RESULT,
     injected=("user_id",),

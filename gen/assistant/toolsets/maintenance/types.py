@@ -15,7 +15,7 @@ from toolgen.runtime.generated import AnyJson
 class FactoryResetPayload(ToolModel):
     """Arguments of factory_reset."""
 
-    device_id: Annotated[str, Field(description="Device to reset.")]
+    device_id: Annotated[str, Field(description="ID of the device to reset.")]
 
     user_id = Injected[str]()
     """User the call is for."""
@@ -26,21 +26,27 @@ class FactoryResetResult(ToolModel):
     """Result of factory_reset."""
 
     name: Annotated[str, Field(description="Name of the device.")]
-    lost: Annotated[dict[str, AnyJson], Field(description="The settings it had.")]
+    lost: Annotated[dict[str, AnyJson], Field(description="Deleted settings.")]
 
 
 class FactoryResetApproval(ToolModel):
     """Approval of factory_reset."""
 
-    keep_on: Annotated[bool, Field(description="Whether it stays on or off, as it is.")] = False
+    keep_on: Annotated[
+        bool, Field(description="Leave the device switched on or off, as it is.")
+    ] = False
 
 
 class UpdateFirmwarePayload(ToolModel):
     """Arguments of update_firmware."""
 
-    device_id: Annotated[str, Field(description="Device to update.")]
+    device_id: Annotated[str, Field(description="ID of the device to update.")]
     version: Annotated[
-        str, Field(description="Such as 2.4.0.", pattern="^[0-9]+\\.[0-9]+\\.[0-9]+$")
+        str,
+        Field(
+            description="Version to install, for example 2.4.0.",
+            pattern="^[0-9]+\\.[0-9]+\\.[0-9]+$",
+        ),
     ]
 
     user_id = Injected[str]()
@@ -51,25 +57,25 @@ class UpdateFirmwarePayload(ToolModel):
 class UpdateFirmwareResult(ToolModel):
     """Result of update_firmware."""
 
-    version: Annotated[str, Field(description="What runs on the device now.")]
+    version: Annotated[str, Field(description="Installed version.")]
 
 
 class UpdateFirmwareAck(ToolModel):
     """Acknowledgement of update_firmware."""
 
-    minutes: Annotated[int, Field(description="How long it takes, about.")]
+    minutes: Annotated[int, Field(description="Expected duration in minutes.")]
 
 
 class UpdateFirmwareProgress(ToolModel):
     """Progress of update_firmware."""
 
-    percent: Annotated[int, Field(description="How much is done.")]
+    percent: Annotated[int, Field(description="Progress in percent.")]
 
 
 class DrawReadingsPayload(ToolModel):
     """Arguments of draw_readings."""
 
-    device_id: Annotated[str, Field(description="Device to draw.")]
+    device_id: Annotated[str, Field(description="ID of the device; list_devices returns it.")]
 
     user_id = Injected[str]()
     """User the call is for."""
@@ -79,16 +85,16 @@ class DrawReadingsPayload(ToolModel):
 class DrawReadingsResult(ToolModel):
     """Result of draw_readings."""
 
-    quantity: Annotated[str, Field(description="What is drawn.")]
+    quantity: Annotated[str, Field(description="Measured quantity.")]
     unit: Annotated[str, Field(description="Unit of low and high.")]
-    low: Annotated[float, Field(description="Lowest reading, at the bottom.")]
-    high: Annotated[float, Field(description="Highest reading, at the top.")]
+    low: Annotated[float, Field(description="Lowest reading.")]
+    high: Annotated[float, Field(description="Highest reading.")]
 
 
 class SignInPayload(ToolModel):
     """Arguments of sign_in."""
 
-    pin: Annotated[str, Field(description="Four digits.", pattern="^[0-9]{4}$")]
+    pin: Annotated[str, Field(description="PIN of four digits.", pattern="^[0-9]{4}$")]
 
     user_id = Injected[str]()
     """User the call is for."""

@@ -23,21 +23,21 @@ else:
 
 
 class TariffsExecutor(Protocol):
-    """What electricity costs, from the supplier."""
+    """Electricity tariffs and prices of the supplier."""
 
     @tool_method
     @abstractmethod
     async def list_tariffs(
         self, payload: types.ListTariffsPayload, ctx: ToolContext
     ) -> ToolReturn[types.ListTariffsResult]:
-        """List the tariffs of the electricity supplier, by name, page by page."""
+        """List the tariffs of the electricity supplier. Returns one page, sorted by name."""
 
     @tool_method
     @abstractmethod
     async def get_prices(
         self, payload: types.GetPricesPayload, ctx: ToolContext
     ) -> ToolReturn[types.GetPricesResult]:
-        """Read what a kilowatt-hour costs in a tariff; list_tariffs names them.
+        """Read the prices per kilowatt-hour of a tariff; list_tariffs returns the tariffs.
 
         Raises:
             GET_PRICES_UNKNOWN_TARIFF: The supplier has no such tariff.

@@ -23,7 +23,7 @@ ToolId = Literal[
 
 LIST_TARIFFS: ToolSpec[types.ListTariffsPayload, types.ListTariffsResult] = ToolSpec(
     id="assistant.tariffs.list_tariffs",
-    description="List the tariffs of the electricity supplier, by name, page by page.",
+    description="List the tariffs of the electricity supplier. Returns one page, sorted by name.",
     payload=codecs.LIST_TARIFFS_PAYLOAD,
     result=codecs.LIST_TARIFFS_RESULT,
     bounded=BoundedSpec(cursor="cursor", next_cursor="next", items="tariffs"),
@@ -38,7 +38,7 @@ GET_PRICES_UNKNOWN_TARIFF: ErrorSpec[shared_types.UnknownTariff] = ErrorSpec(
 
 GET_PRICES: ToolSpec[types.GetPricesPayload, types.GetPricesResult] = ToolSpec(
     id="assistant.tariffs.get_prices",
-    description="Read what a kilowatt-hour costs in a tariff; list_tariffs names them.",
+    description="Read the prices per kilowatt-hour of a tariff; list_tariffs returns the tariffs.",
     payload=codecs.GET_PRICES_PAYLOAD,
     result=codecs.GET_PRICES_RESULT,
     errors={"unknown_tariff": GET_PRICES_UNKNOWN_TARIFF},

@@ -16,9 +16,11 @@ from ....types import Region, Tariff
 class ListTariffsPayload(ToolModel):
     """Arguments of list_tariffs."""
 
-    region: Annotated[Region | None, Field(description="Keep the tariffs of this region.")] = None
-    limit: Annotated[int, Field(description="Most tariffs of a page.", ge=1, le=50)] = 10
-    cursor: Annotated[str | None, Field(description="Where the last page ended.")] = None
+    region: Annotated[Region | None, Field(description="Only tariffs of this region.")] = None
+    limit: Annotated[
+        int, Field(description="Maximum number of tariffs on a page.", ge=1, le=50)
+    ] = 10
+    cursor: Annotated[str | None, Field(description="Cursor of the previous page.")] = None
 
 
 class ListTariffsResult(ToolModel):
@@ -26,7 +28,7 @@ class ListTariffsResult(ToolModel):
 
     tariffs: Annotated[list[Tariff], Field(description="Tariffs, by name.")]
     next: Annotated[
-        str | None, Field(description="Cursor of the next page; absent on the last one.")
+        str | None, Field(description="Cursor of the next page; absent on the last page.")
     ] = None
     returned: Annotated[int, Field(description="How many are in this result.")]
     truncated: Annotated[bool, Field(description="Whether there are more than these.")]
@@ -48,12 +50,12 @@ class ListTariffsResult(ToolModel):
 class GetPricesPayload(ToolModel):
     """Arguments of get_prices."""
 
-    tariff: Annotated[str, Field(description="Id of the tariff.")]
+    tariff: Annotated[str, Field(description="ID of the tariff.")]
 
 
 class GetPricesResult(ToolModel):
     """Result of get_prices."""
 
     currency: Annotated[str, Field(description="ISO 4217 code.")]
-    day: Annotated[float, Field(description="Price from 6 to 22 o'clock.")]
-    night: Annotated[float, Field(description="Price at night.")]
+    day: Annotated[float, Field(description="Price per kilowatt-hour from 6:00 to 22:00.")]
+    night: Annotated[float, Field(description="Price per kilowatt-hour at night.")]

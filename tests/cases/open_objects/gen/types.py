@@ -15,7 +15,7 @@ from toolgen.runtime.generated import OpenModel
 class Label(OpenModel):
     """A label with whatever its vendor says of it."""
 
-    text: Annotated[str, Field(description="What it says.")]
+    text: Annotated[str, Field(description="Text of the note.")]
     printed_on: Annotated[
         dt.date | None,
         Field(

@@ -52,13 +52,13 @@ export interface UpdateFirmwareResult {
 
 /** Acknowledgement of update_firmware. */
 export interface UpdateFirmwareAck {
-  /** How long it takes, about. */
+  /** Expected duration in minutes. */
   minutes: number;
 }
 
 /** Progress of update_firmware. */
 export interface UpdateFirmwareProgress {
-  /** How much is done. */
+  /** Progress in percent. */
   percent: number;
   /** What is done. */
   step?: UpdateFirmwareProgressStep;

@@ -18,7 +18,7 @@ ToolId = Literal["assistant.checks.diagnose",]
 
 DIAGNOSE: ToolSpec[types.DiagnosePayload, types.DiagnoseResult] = ToolSpec(
     id="assistant.checks.diagnose",
-    description="Find out why a device does not do what it should. Reads what it measured and what its manual says.",
+    description="Find out why a device does not work, from its readings and manual. Returns cause and advice.",
     payload=codecs.DIAGNOSE_PAYLOAD,
     result=codecs.DIAGNOSE_RESULT,
     injected=("session_id",),

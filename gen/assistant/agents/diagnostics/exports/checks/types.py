@@ -16,8 +16,8 @@ from ......types import Certainty
 class DiagnosePayload(ToolModel):
     """Arguments of diagnose."""
 
-    device_id: Annotated[str, Field(description="Device to look into.")]
-    symptom: Annotated[str, Field(description="What the user sees.")]
+    device_id: Annotated[str, Field(description="ID of the device; list_devices returns it.")]
+    symptom: Annotated[str, Field(description="Symptom that the user describes.")]
 
     session_id = Injected[str]()
     """Session the call belongs to."""
@@ -27,6 +27,6 @@ class DiagnosePayload(ToolModel):
 class DiagnoseResult(ToolModel):
     """Result of diagnose."""
 
-    cause: Annotated[str, Field(description="What is wrong, in one sentence.")]
-    certainty: Annotated[Certainty, Field(description="How sure that is.")]
-    advice: Annotated[list[str], Field(description="What to do, in order.")]
+    cause: Annotated[str, Field(description="Cause of the problem in one sentence.")]
+    certainty: Annotated[Certainty, Field(description="Certainty of the cause.")]
+    advice: Annotated[list[str], Field(description="Recommended steps, in order.")]

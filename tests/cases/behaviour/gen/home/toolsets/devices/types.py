@@ -52,13 +52,13 @@ class UpdateFirmwareResult(ToolModel):
 class UpdateFirmwareAck(ToolModel):
     """Acknowledgement of update_firmware."""
 
-    minutes: Annotated[int, Field(description="How long it takes, about.")]
+    minutes: Annotated[int, Field(description="Expected duration in minutes.")]
 
 
 class UpdateFirmwareProgress(ToolModel):
     """Progress of update_firmware."""
 
-    percent: Annotated[int, Field(description="How much is done.")]
+    percent: Annotated[int, Field(description="Progress in percent.")]
     step: Annotated[UpdateFirmwareProgressStep | None, Field(description="What is done.")] = None
 
 

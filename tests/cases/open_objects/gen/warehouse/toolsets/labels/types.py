@@ -46,7 +46,7 @@ class FindPayloadFilterLabel(OpenModel):
     the_kind: Annotated[
         Literal["label"], Field(validation_alias="the-kind", serialization_alias="the-kind")
     ] = "label"
-    text: Annotated[str, Field(description="What it says.")]
+    text: Annotated[str, Field(description="Text of the note.")]
     printed_on: Annotated[
         dt.date | None,
         Field(
@@ -107,7 +107,7 @@ class FindResult(OpenModel):
 class DescribePayload(OpenModel):
     """A label with whatever its vendor says of it."""
 
-    text: Annotated[str, Field(description="What it says.")]
+    text: Annotated[str, Field(description="Text of the note.")]
     printed_on: Annotated[
         dt.date | None,
         Field(

@@ -21,7 +21,7 @@ ToolId = Literal[
 
 CHECK_DEVICE: ToolSpec[types.CheckDevicePayload, types.CheckDeviceResult] = ToolSpec(
     id="assistant.checks.check_device",
-    description="Find out what is wrong with a device.",
+    description="Diagnose problems of devices.",
     payload=codecs.CHECK_DEVICE_PAYLOAD,
     result=codecs.CHECK_DEVICE_RESULT,
 )
