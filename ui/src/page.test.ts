@@ -136,6 +136,12 @@ describe("timeline", () => {
     expect(twice.lines).toHaveLength(1);
     expect(twice.lines[0]).toMatchObject({ what: "ping", tone: "good", durationS: 1 });
   });
+  it("say who granted a call", () => {
+    const reason = "approved by mira at 2026-01-02 03:04:05 UTC";
+    const fold = (grant_id: string) => added(EMPTY, { type: "tool_authorization", seq: 1, time: 1, tool: "x.disk.write", reason, grant_id } as unknown as RuntimeEvent).lines;
+    expect(fold("grant_1").map((line) => [line.what, line.detail])).toEqual([["write may run", reason]]);
+    expect(fold("")).toEqual([]);
+  });
   it("takes a piece once, and none that comes after the whole", () => {
     const piece = (time: number, text: string) => ({ type: "assistant_reply", seq: 0, time, text, is_partial: true });
     const fold = (...events: object[]) => events.reduce<typeof EMPTY>((line, event) => added(line, event as RuntimeEvent), EMPTY);

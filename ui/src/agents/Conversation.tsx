@@ -15,6 +15,7 @@ import { ArtifactView } from "../views/ArtifactView";
 import type { Timeline } from "../runs/timeline";
 import { useRun } from "../runs/useRun";
 import { texts } from "../texts";
+import { Grants } from "../waits/Grants";
 import { WaitPanel } from "../waits/WaitPanel";
 import { FilePicker, pastedFiles, SaidFile, uploadOf } from "./files";
 
@@ -72,6 +73,7 @@ export function Conversation({ agent, session, catalogue, again }: { agent: stri
           {isLive && timeline.saying === "" && <p className="muted small" role="status">{shown(timeline.lines.at(-1)?.what ?? texts.talk.starting)}…</p>}
         </div>
         {open.map((wait) => <WaitPanel key={wait.id} wait={wait} catalogue={catalogue} isOpen again={waits.again} />)}
+        <Grants session={session} />
         {ended !== "" && <Banner tone="bad">{shownLines(ended)}</Banner>}
         {(failed || broken || messages.error !== undefined) && <Banner tone="bad">{failed || broken || (messages.error !== undefined && wordsOf(messages.error))}</Banner>}
         <form onSubmit={(event) => { event.preventDefault(); void send(); }} onPaste={(event) => { setFiles([...files, ...pastedFiles(event)]); }}>

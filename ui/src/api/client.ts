@@ -6,7 +6,7 @@ import type { JsonObject } from "../kit/values";
 import { token } from "./token";
 
 export { Problem } from "../../../toolgen/templates/typescript/surface";
-export type { Answered, AnyCall, Artifact, Issue, MessageFile, Status, Upload, Run, RuntimeEvent, Session, ToolAnswer, Turn, Suspension } from "../../../toolgen/templates/typescript/surface";
+export type { Answered, AnyCall, Artifact, Grant, Issue, MessageFile, Status, Upload, Run, RuntimeEvent, Session, ToolAnswer, Turn, Suspension } from "../../../toolgen/templates/typescript/surface";
 
 /** The page stands at the mount of its surface. */
 export const address = location.href.replace(/[?#].*$/, "").replace(/[^/]*$/, "");

@@ -9,6 +9,7 @@ import { shown, shownLines } from "../kit/escape";
 import { Banner, Dot, Skeleton, Tag } from "../kit/small";
 import { ValueTable } from "../kit/values";
 import { texts } from "../texts";
+import { Grants } from "../waits/Grants";
 import { outcomeOf, STATUSES } from "./outcome";
 import { TimelineView } from "./TimelineView";
 import { Unknown } from "./Unknown";
@@ -87,6 +88,7 @@ function RunPage({ id, catalogue }: { id: string; catalogue: Catalogue }) {
           {value !== undefined && (value.status === "running" || value.status === "waiting") && <button type="button" className="danger" onClick={() => { act(() => surface.runs.cancel(id)); }}>{texts.run.cancel}</button>}
         </section>
       </div>
+      <Grants session={value?.session_id} />
     </>
   );
 }

@@ -79,6 +79,7 @@ export function added(timeline: Timeline, given: RuntimeEvent): Timeline {
     }
     case "approval_requested": case "input_requested": case "question_asked":
       return line(`${nameOf(event) || "the agent"} waits`, "waiting", { detail: textOf(event["question"]), wait: textOf(event["suspension_id"]) });
+    case "tool_authorization": return textOf(event["grant_id"]) === "" ? next : line(`${nameOf(event)} may run`, "good", { detail: textOf(event["reason"]) });
     case "answer_accepted": return line("answered", "good", { detail: textOf(event["answered_by"]) });
     case "assistant_reply":
       if (event["is_partial"] === true) return { ...next, saying: next.saying + textOf(event["text"]) };
@@ -86,7 +87,7 @@ export function added(timeline: Timeline, given: RuntimeEvent): Timeline {
     case "run_completed": return { ...line(textOf(event["status"]), event["status"] !== "completed" ? "bad" : isLost(next) ? "" : "good", { detail: textOf(event["error"]) }), status: textOf(event["status"]), saying: "" };
     case "toolset_dropped": return line(`without ${textOf(event["toolset"])}`, "waiting", { detail: textOf(event["reason"]) });
     case "events_dropped": return line("events were lost", "bad", { detail: `${numberOf(event["count"])} of them` });
-    case "run_phase": case "run_stream_end": case "tool_args_delta": case "tool_authorization": return next;
+    case "run_phase": case "run_stream_end": case "tool_args_delta": return next;
     default: return line(textOf(event["type"]), "", {});
   }
 }

@@ -2,17 +2,18 @@
 
 import { useRef, useState } from "react";
 import { tokensOf } from "../../../toolgen/templates/typescript/forms";
+import { escaped } from "../../../toolgen/templates/typescript/schemas";
 import { Problem, surface, type Answered, type Catalogue, type Issue, type Suspension, type Tool } from "../api/client";
 import { addressOf } from "../address";
 import { wordsOfThrown } from "../api/use";
 import { DocumentForm } from "../forms/DocumentForm";
-import { asSomething, draftWithoutSecrets, faultsOf, read, type Entered } from "../forms/draft";
+import { asSomething, draftOf, draftWithoutSecrets, faultsOf, read, type Entered } from "../forms/draft";
 import { draftFor, TextEntry, useKeptText, useShapes, Wrong, type Typed } from "../forms/form";
 import { shown, shownLines } from "../kit/escape";
 import { useKept } from "../kit/kept";
 import { duration, until, useNow } from "../kit/time";
 import { Banner, Known, Tag } from "../kit/small";
-import { hidesIn, isObject, pretty, type JsonObject } from "../kit/values";
+import { hidesIn, isObject, pretty, type Json, type JsonObject } from "../kit/values";
 import { ResultPanel } from "../results/ResultPanel";
 import { behaviour } from "../tools/search";
 import { texts } from "../texts";
@@ -29,13 +30,17 @@ export function WaitPanel({ wait, catalogue, isOpen, again }: { wait: Suspension
   const now = useNow();
   const isApproval = wait.kind === "confirmation";
   const mayAnswer = isOpen && answered === undefined && wait.seal === "sealed";
-  const schema = isApproval ? payloadOf(wait.answer_schema) : wait.answer_schema;
+  const schema = isApproval ? partOf(wait.answer_schema, "payload") : wait.answer_schema;
+  const grantable = isApproval ? partOf(wait.answer_schema, "grant") : undefined;
+  const [granted, setGranted] = useKept<Typed>(`grant ${wait.id}`, null); // null for this call alone
+  const grantShapes = useShapes(grantable ?? NOTHING, undefined);
+  const grant: Entered = granted === null ? NOT_SET : read(grantShapes, granted.slot, `${wait.id}-grant`);
   const shapes = useShapes(schema ?? NOTHING, undefined);
   const draft = draftFor(shapes, typed);
   const form = `${wait.id}-answer`;
-  const given: Entered = schema === undefined ? { ok: true, value: undefined, faults: new Map() } : read(shapes, draft, form);
+  const given: Entered = schema === undefined ? NOT_SET : read(shapes, draft, form);
   const document = isApproval ? given : asSomething(given);
-  const faults = isApproval ? faultsOf(document, reason.entered) : document.faults;
+  const faults = isApproval ? faultsOf(document, reason.entered, grant) : document.faults;
   const isSending = useRef(false); // before the buttons are drawn again
 
   const send = async (what: string, ask: () => Promise<Answered>) => {
@@ -47,6 +52,7 @@ export function WaitPanel({ wait, catalogue, isOpen, again }: { wait: Suspension
       setAnswered({ what, at: new Date(), answer: await ask() });
       setIssues([]);
       setTyped(null);
+      setGranted(null);
       reason.set(null);
       again();
     } catch (error) {
@@ -57,10 +63,11 @@ export function WaitPanel({ wait, catalogue, isOpen, again }: { wait: Suspension
     setBusy(false);
   };
   const decide = (approved: boolean) => {
-    if (!document.ok || !reason.entered.ok) return;
+    if (!document.ok || !reason.entered.ok || !grant.ok) return;
+    const further = approved && grant.value !== undefined ? { grant: grant.value } : {};
     const payload = approved && document.value !== undefined ? { payload: document.value } : {};
     const message = reason.entered.value === "" ? {} : { message: reason.entered.value };
-    void send(approved ? texts.wait.approved : texts.wait.denied, () => surface.suspensions.answer(wait.id, { approved, ...payload, ...message }));
+    void send(approved ? texts.wait.approved : texts.wait.denied, () => surface.suspensions.answer(wait.id, { approved, ...payload, ...further, ...message }));
   };
   const answer = () => {
     if (document.ok) {
@@ -83,6 +90,12 @@ export function WaitPanel({ wait, catalogue, isOpen, again }: { wait: Suspension
           <DocumentForm id={form} name={texts.wait.answer} shapes={shapes} sensitive={secrets ?? []} draft={draft} entered={document} issues={isApproval ? below("/payload", issues) : issues} change={(slot) => { setTyped({ slot }); }} />
         )}
         {mayAnswer && isApproval && <TextEntry state={reason} name={texts.wait.reason} label={<>{texts.wait.reason} <span className="muted small">{texts.wait.reasonHelp}</span></>} />}
+        {mayAnswer && grantable !== undefined && (
+          <label className="row"><input type="checkbox" checked={granted !== null} onChange={(event) => { setGranted(event.target.checked ? { slot: draftOf(grantShapes, grantShapes.root, termsFor(wait.arguments)) } : null); }} /> {texts.grant.further}</label>
+        )}
+        {mayAnswer && grantable !== undefined && granted !== null && (
+          <DocumentForm id={`${wait.id}-grant`} name={texts.grant.terms} shapes={grantShapes} draft={granted.slot} entered={grant} issues={below("/grant", issues)} change={(slot) => { setGranted({ slot }); }} />
+        )}
         {mayAnswer && <Wrong faults={faults} />}
         {failed !== "" && <Banner tone="bad">{failed}</Banner>}
         {mayAnswer && (isApproval ? (
@@ -108,12 +121,19 @@ export function WaitPanel({ wait, catalogue, isOpen, again }: { wait: Suspension
 }
 
 const NOTHING: JsonObject = {};
+const NOT_SET: Entered = { ok: true, value: undefined, faults: new Map() };
 
-/** What an approval asks for beside yes or no; undefined where that is nothing. */
-export function payloadOf(schema: JsonObject | undefined): JsonObject | undefined {
+/** What an approval may hold beside yes or no under this name; undefined where that is nothing. */
+function partOf(schema: JsonObject | undefined, name: "payload" | "grant"): JsonObject | undefined {
   const properties = schema?.["properties"];
-  const payload = isObject(properties) ? properties["payload"] : undefined;
-  return isObject(payload) ? { ...payload, ...(isObject(schema?.["$defs"]) ? { $defs: schema["$defs"] } : {}) } : undefined;
+  const part = isObject(properties) ? properties[name] : undefined;
+  return isObject(part) ? { ...part, ...(isObject(schema?.["$defs"]) ? { $defs: schema["$defs"] } : {}) } : undefined;
+}
+
+/** The terms with which a grant begins: some calls with the same arguments, as far as they are shown. */
+function termsFor(given: JsonObject | undefined): JsonObject {
+  const same = Object.entries(given ?? {}).filter(([, value]) => !hidesIn(value)).map(([name, value]): [string, Json] => [`/${escaped(name)}`, { equal: value }]);
+  return { uses: 5, expires_s: 3600, ...(same.length > 0 ? { pattern: Object.fromEntries(same) } : {}) };
 }
 
 /** Pointers to what is sensitive in an answer; null where a call asks that may have sensitive values, and nothing says which. */

@@ -7,6 +7,7 @@ import { shown } from "../kit/escape";
 import { until, useNow } from "../kit/time";
 import { Banner, Known, Skeleton } from "../kit/small";
 import { texts } from "../texts";
+import { Grants } from "./Grants";
 import { WaitPanel } from "./WaitPanel";
 
 const GROUPS = texts.wait.groups;
@@ -99,5 +100,10 @@ function One({ id, listed, catalogue, again }: { id: string; listed: Suspension 
   const loaded = useLoaded(`wait ${id}`, () => surface.suspensions.get(id));
   const wait = loaded.value ?? listed;
   if (wait === undefined) return loaded.error === undefined ? <Skeleton what={texts.places.waits} /> : <Banner tone="waiting">{wordsOf(loaded.error)}</Banner>;
-  return <WaitPanel key={id} wait={wait} catalogue={catalogue} isOpen={listed !== undefined} again={() => { loaded.again(); again(); }} />;
+  return (
+    <>
+      <WaitPanel key={id} wait={wait} catalogue={catalogue} isOpen={listed !== undefined} again={() => { loaded.again(); again(); }} />
+      <Grants session={wait.session_id} />
+    </>
+  );
 }
