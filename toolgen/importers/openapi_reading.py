@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
+from dataclasses import replace
+from typing import Final
 
 from toolgen.contract.record import frozen_record
-from toolgen.shapes.foreign.nodes import Classes, Node, target, targets
+from toolgen.shapes.foreign.nodes import Classes, Node, reference, target, targets
 from toolgen.shapes.foreign.reader import Reading, read
 
 from . import codes
@@ -23,11 +25,16 @@ class ReadObject:
     """Properties of which types do not say all that the schema says."""
 
 
+_LONGEST_KNOWN: Final = 10_000
+
+
 class CutReader:
     """Reads schemas; `find` takes what is found of them."""
 
     def __init__(self, find: Callable[..., None]) -> None:
         self._find = find
+        self._known: dict[str, Reading] = {}
+        """Readings of objects in which all others are marked, by their text: many answers are alike."""
 
     def union(self, cut: Cut, name: str, failed: Collection[TypeKey]) -> ReadObject:
         """Return an object whose one property is the union.
@@ -53,7 +60,7 @@ class CutReader:
         Raises:
             NotExpressibleError: types do not say all that the schema says.
         """
-        reading = read(cut.whole, name=name, arguments=True)
+        reading = self._whole(cut, name)
         if reading.foreign is not None:
             self._find_problems(reading, cut)
         if reading.foreign is not None and reading.foreign.is_exact:
@@ -69,11 +76,35 @@ class CutReader:
             raise NotExpressibleError("types do not say all that the schema says")
         return ReadObject(reading.foreign.root, reading.foreign.classes, tuple(inexact))
 
+    def _whole(self, cut: Cut, name: str) -> Reading:
+        text = repr(cut.whole)
+        if (known := self._known.get(text)) is not None and (renamed := _renamed(known, name)) is not None:
+            return renamed
+        reading = read(cut.whole, name=name, arguments=True)
+        foreign = reading.foreign
+        if len(text) <= _LONGEST_KNOWN and foreign is not None and foreign.is_exact:
+            own = target(foreign.root) or ""
+            named = {to for node in foreign.classes[own]["properties"].values() for to, _ in targets(node)}
+            if own not in named and all(mark_of(foreign.classes[each], cut) for each in named):
+                self._known[text] = reading
+        return reading
+
     def _find_problems(self, reading: Reading, cut: Cut) -> None:
         """Report what was repaired in a schema that is read, and the defaults that it refuses."""
         for problem in reading.problems:
             code = codes.REPAIRED_SCHEMA if problem.is_repair else codes.ODD_SCHEMA
             self._find(code, cut.source(problem.pointer), problem.message, problem.hint)
+
+
+def _renamed(reading: Reading, name: str) -> Reading | None:
+    """Return the reading of an object as that of another name; None where a class has the name."""
+    foreign = reading.foreign
+    assert foreign is not None, "only what was read is known"
+    own = target(foreign.root)
+    if own != name and name in foreign.classes:
+        return None
+    classes = {name if each == own else each: class_ for each, class_ in foreign.classes.items()}
+    return replace(reading, foreign=replace(foreign, root=reference(name), classes=classes))
 
 
 def _is_exact(part: object, cut: Cut, name: str) -> bool:
