@@ -89,6 +89,66 @@ def test_components_that_lead_to_each_other_are_read_in_linear_work(tmp_path: Pa
     assert work(160) < 2.3 * work(80)
 
 
+def _answering(answers: list[dict[str, Any]], schemas: dict[str, Any]) -> str:
+    paths = {
+        f"/p{n}": {
+            "get": {
+                "responses": {
+                    "200": {"description": "A.", "content": {"application/json": {"schema": schema}}}
+                }
+            }
+        }
+        for n, schema in enumerate(answers)
+    }
+    return json.dumps({"openapi": "3.1.0", "paths": paths, "components": {"schemas": schemas}})
+
+
+def _import_work(text: str, file: Path) -> int:
+    file.write_text(text, "utf-8")
+    document = read_document(file)
+    return lines_run(lambda: openapi_files(document, name="api", service="API"))
+
+
+def test_a_union_that_stays_a_schema_lets_no_type_be_written_twice(tmp_path: Path) -> None:
+    def work(*actions: str) -> int:
+        branches = [
+            {
+                "type": "object",
+                "properties": {"action": {"type": "string", "enum": [f"{action}{n}" for action in actions]}},
+                "required": ["action"],
+            }
+            for n in range(2)
+        ]
+        schemas: dict[str, Any] = {
+            f"Kind{n}": {"type": "object", "properties": {f"a{m}": {"type": "string"} for m in range(20)}}
+            for n in range(60)
+        }
+        schemas["Action"] = {"oneOf": branches}
+        held = {name: {"$ref": f"#/components/schemas/{name}"} for name in schemas}
+        return _import_work(
+            _answering([{"type": "object", "properties": held}], schemas), tmp_path / "api.json"
+        )
+
+    assert work("play", "mute") < 1.1 * work("play")
+
+
+def test_answers_that_are_alike_are_read_once(tmp_path: Path) -> None:
+    def work(is_alike: bool) -> int:
+        answers = [
+            {
+                "type": "object",
+                "properties": {
+                    f"a{m}": {"type": "string", "description": f"A {0 if is_alike else n}."}
+                    for m in range(20)
+                },
+            }
+            for n in range(60)
+        ]
+        return _import_work(_answering(answers, {}), tmp_path / "api.json")
+
+    assert work(True) < 0.9 * work(False)
+
+
 def test_the_targets_of_a_design_are_found_in_linear_work() -> None:
     def work(number: int) -> int:
         methods = ", ".join(f'Method("m{n}", "M.", HTTP(GET("/m{n}")))' for n in range(number))
