@@ -19,14 +19,19 @@ from toolgen.engines import InProcessEngine
 from toolgen.runtime import (
     CallEndedError,
     CallMeta,
+    Continue,
+    Hook,
     Pending,
+    RetryHint,
     Runtime,
     SyncToolContext,
+    ToolCall,
     ToolContext,
     ToolError,
     ToolModel,
     ToolOutcome,
     ToolResult,
+    Verdict,
 )
 
 ANN = CallMeta(session_id="s", turn_id="t", labels={"user": "ann"})
@@ -98,6 +103,44 @@ async def test_an_error_drops_what_was_written_before_it(states: StateStore, err
 
     assert (await called(states, fails)).status == "error"
     assert await states.load("session", "s") == {}
+
+
+class Greets(Hook):
+    async def before_tool(self, call: ToolCall, payload: Any, ctx: ToolContext) -> Verdict:
+        ctx.state.append("log", "hook")
+        return Continue()
+
+
+@pytest.mark.parametrize("hooks", [(), (Greets(),)], ids=["alone", "hooked"])
+@pytest.mark.parametrize("is_sync", [True, False])
+async def test_an_attempt_that_is_repeated_leaves_nothing(
+    states: StateStore, hooks: tuple[Hook, ...], is_sync: bool
+) -> None:
+    """What hooks wrote before the first attempt stays."""
+    attempts: list[int] = []
+
+    def writes(state: Any) -> int:
+        attempts.append(1)
+        state.append("log", len(attempts))
+        state["temp:last"] = state[f"attempt-{len(attempts)}"] = len(attempts)
+        if len(attempts) < 3:
+            hint = RetryHint(reason="rate_limited", tool="x.tools.work", retry_after=0.001)
+            raise ToolError("busy", is_retryable=True, retry_hint=hint)
+        return len(attempts)
+
+    def work(ctx: SyncToolContext) -> int:
+        return writes(ctx.state)
+
+    async def work_in_the_loop(ctx: ToolContext) -> int:
+        return writes(ctx.state)
+
+    function = work if is_sync else work_in_the_loop
+    tool = func_tool(function, name="work", toolset="x.tools", annotations={"idempotent": True})
+    runtime = Runtime(capabilities=[StateCapability(states)], hooks=hooks)
+    runtime.tools.register(function_toolset("x.tools", [tool]))
+    assert (await runtime.call("work", {}, ANN)).result == 3
+    log = ["hook", 3] if hooks else [3]
+    assert await states.load("session", "s") == {"log": log, "attempt-3": 3}
 
 
 async def test_a_call_that_is_answered_writes_again_and_once(states: StateStore) -> None:

@@ -93,6 +93,8 @@ class StateChanges:
     _refuse: Callable[[str, Operation], None]
     _watched: list[_Watched]
     """The lists and objects that the executor has read or set: the state has them as they were then."""
+    _marks: dict[tuple[Scope, str], int]
+    """How many changes were made before the executor was called, by its hooks."""
     _over: threading.Event
     """Set when the call is over."""
     __iter__: ClassVar[None] = None
@@ -119,6 +121,18 @@ class StateChanges:
 
     def __setitem__(self, key: str, value: Json) -> None:
         self.set(key, value)
+
+    def mark(self) -> None:
+        """Keep the changes so far when an attempt of the executor is dropped."""
+        self._marks.update((place, len(changes)) for place, changes in self.changes.items())
+
+    def restart(self) -> None:
+        """Drop the changes since the mark: the executor failed, and is called again."""
+        for place in tuple(self.changes):
+            del self.changes[place][self._marks.get(place, 0) :]
+            if not self.changes[place]:
+                del self.changes[place]
+        self._watched.clear()
 
     def end(self) -> tuple[str, ...]:
         """Refuse further changes, and return the keys whose values were changed in place and not set."""
@@ -184,7 +198,7 @@ class State(StateChanges):
         self._owner = owner
         self._load = load
         self._refuse = refuse
-        self._watched = []
+        self._watched, self._marks = [], {}
         self._over = threading.Event()
 
     async def get(self, key: str, default: Json = None) -> Json:

@@ -253,6 +253,8 @@ async def _prepare(frame: Frame, payload: ToolModel) -> object:
                 if not isinstance(left, ToolCall):
                     return left.result
                 call = left
+        if frame.context._opened is not None:
+            _hooks.mark_state(frame.context)
         if tool.has_fixed_payload is None:
             tool.has_fixed_payload = _scalars.holds_scalars(frame.spec.payload.type)
         # The JSON of a fixed payload is read only where the call is suspended, which encodes it then.
@@ -274,10 +276,9 @@ async def _prepare(frame: Frame, payload: ToolModel) -> object:
 
 def _frozen(frame: Frame, call: ToolCall) -> ToolCall:
     """Return the call with its arguments as they stand after the hooks, and what the policy has seen."""
-    services = frame.services
     document = frame.spec.payload.encode(call.payload)
     seen: tuple[SeenBounds, ...] = ()
-    if services.policy is not None:
+    if frame.services.policy is not None:
         from .policy import seen_bounds
 
         seen = seen_bounds(frame.context.values)

@@ -82,6 +82,8 @@ class Execution:
         Raises:
             ToolError: it must not be called again, or it failed as often as it may.
         """
+        from .attempts import restart_state  # few calls are repeated
+
         backoff = _FIRST_PAUSE_S
         for _ in range(self._max_retries if tool.spec.may_repeat else 0):
             if not error.is_retryable:
@@ -97,6 +99,7 @@ class Execution:
             backoff *= 2
             if self._metrics is not None:
                 self._metrics.retry("call", tool.spec.id)
+            restart_state(context)
             try:
                 return await self._attempt(call, tool, argument, context)
             except (ToolError, TimeLimitError) as another:

@@ -15,6 +15,7 @@ from toolgen.contract.logs import log_failure
 from ..call import CallMeta, FrozenCall, ToolCall, arguments_json_or_empty
 from ..errors import ToolError
 from ..results import Suspended, ToolResult
+from .attempts import mark_state as mark_state
 from .failures import error_result, internal_error, log, tool_error_of, unreadable_result
 from .hooks import Continue, HookMethod, Stage, Stop, Verdict, notify
 from .result_encoding import encode_result, error_document, truncation_marker
