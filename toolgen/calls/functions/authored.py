@@ -88,7 +88,7 @@ class AuthoredCodec(CheckedCodec[T], TypeCodec[T]):
         return broken if broken.issues else super()._findings(error, data, most)
 
 
-def authored_codec(codec: TypeCodec, schema: Mapping[str, Any], problems: list[str]) -> TypeCodec:
+def authored_codec(codec: TypeCodec, schema: Mapping[str, object], problems: list[str]) -> TypeCodec:
     """Return the codec of a function's arguments with the schema of its author.
 
     Where the two do not agree, `problems` says why. Properties that the schema does not have are refused.

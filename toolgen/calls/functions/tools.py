@@ -97,7 +97,7 @@ def func_tool(
     name: str | None = None,
     description: str | None = None,
     toolset: str = LOCAL,
-    input_schema: Mapping[str, Any] | None = None,
+    input_schema: Mapping[str, object] | None = None,
     errors: Sequence[ErrorSpec] = (),
     **facts: Unpack[FunctionFacts],
 ) -> BoundTool:
@@ -224,7 +224,7 @@ def _problems(
         yield f"the parameter {read.context!r} is a {shown}; {wanted}"
 
 
-def _shown(kind: Any) -> str:
+def _shown(kind: object) -> str:
     """Return the name of a class, with its module where it has the name of a context of ours."""
     name = getattr(kind, "__name__", str(kind))
     is_others = name in (ToolContext.__name__, SyncToolContext.__name__) and kind is not SyncToolContext
@@ -235,7 +235,7 @@ def _codec(
     name: str,
     title: str,
     parameters: tuple[FunctionParameter, ...],
-    schema: Mapping[str, Any] | None,
+    schema: Mapping[str, object] | None,
     problems: list[str],
 ) -> _Payload | None:
     """Return the payload of the arguments; None where a type has no JSON Schema, which is reported."""

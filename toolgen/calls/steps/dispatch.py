@@ -238,10 +238,9 @@ def decode_if_blank(frame: Frame, error: ToolValidationError) -> Any:
 
 
 async def _prepare(frame: Frame, payload: ToolModel) -> object:
-    """Run what stands between the arguments and the executor: hooks, authorization, injection.
+    """Run hooks, authorization and injection.
 
-    Returns:
-        The payload as the executor gets it, or the `ToolResult` that ends the call.
+    Returns the payload as the executor gets it, or the `ToolResult` that ends the call.
     """
     tool = frame.tool
     call = frame.call = frame.tool_call(arguments_json(frame.arguments), payload)
