@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
+from typing_extensions import TypedDict
 
 from tests.agents.tools import agent, calling, first_answer, keeping, running, waiting
 from tests.virtual_time import now
@@ -23,7 +24,15 @@ from toolgen.agents import (
 from toolgen.calls.functions.tools import func_tool, function_toolset
 from toolgen.calls.specs import LongRunningSpec
 from toolgen.engines import InProcessEngine
-from toolgen.runtime import Pending, Runtime, StaticToolset, Suspended, ToolOutcome
+from toolgen.runtime import (
+    LongRunningReturn,
+    Pending,
+    Runtime,
+    StaticToolset,
+    Suspended,
+    ToolOutcome,
+    ToolResult,
+)
 from toolgen.waiting.errors import ConflictingAnswerError, LateAnswerError, NotAllowedAnswerError
 from toolgen.waiting.frozen import Sealer, TokenClaims
 from toolgen.waiting.loop import INTERMEDIATE
@@ -200,6 +209,61 @@ async def test_what_was_sent_at_once_is_sent_in_some_order() -> None:
         told = await answers(runtime)
     assert sorted(told[:-1]) == [f"has an intermediate result: {n}" for n in range(8)]
     assert told[-1] == 'is done: "2.4.0"'
+
+
+async def test_a_result_that_is_delivered_at_once_with_them_is_taken() -> None:
+    async with running(agent("x.agent", planner(12), JOBS), **keeping()) as (runtime, engine):
+        work = await begun(runtime)
+        sending = [runtime.waits.intermediate(work.token, n, key=str(n)) for n in range(4)]
+        result, *outcomes = await asyncio.gather(
+            runtime.waits.answer(work.token, "2.4.0"), *sending, return_exceptions=True
+        )
+        assert isinstance(result, ToolResult)
+        assert result.json == b'"2.4.0"'
+        assert all(one is None or isinstance(one, LateAnswerError) for one in outcomes)
+        await engine.result(work.run_id)
+        taken = [f"has an intermediate result: {n}" for n, one in enumerate(outcomes) if one is None]
+        told = await answers(runtime)
+    assert (sorted(told[:-1]), told[-1]) == (sorted(taken), 'is done: "2.4.0"')
+
+
+class Ticket(TypedDict):
+    """A support ticket."""
+
+    status: str
+    ticket_id: str
+
+
+async def create_ticket_long_running(urgency: str) -> LongRunningReturn[Ticket, Ticket]:
+    """Creates a new support ticket with a specified urgency level."""
+    return ToolOutcome.pending("TICKET-ABC-123", Ticket(status="started", ticket_id="TICKET-ABC-123"))
+
+
+async def test_the_ticket_of_the_adk_tells_its_status_at_each_interaction() -> None:
+    """ADK's "Intermediate / Final result Updates": each response is a turn that the model words."""
+    ticket = func_tool(create_ticket_long_running, toolset="x.desk")
+    late = LongRunningSpec(ack=ticket.spec.result, progress=ticket.spec.result)
+    tool = func_tool(create_ticket_long_running, toolset="x.desk", long_running=late)
+    call = calling(("create_ticket_long_running", {"urgency": "high"}))
+    scripted = ScriptedPlanner([call, first_answer], [said], [said])
+    desk = function_toolset("x.desk", [tool])
+    async with running(agent("x.agent", scripted, desk), **keeping()) as (runtime, engine):
+        client = agents_of(runtime).client("x.agent")
+        output = await client.run("Create a high urgency ticket for me.", session_id="s")
+        assert output.text == '{"status":"started","ticket_id":"TICKET-ABC-123"}'
+        (work,) = output.pending
+        assert work.handle == "TICKET-ABC-123"
+        pending = Ticket(status="pending review", ticket_id=work.handle)
+        await runtime.waits.intermediate(work.token, pending, key="review")
+        await runtime.waits.answer(work.token, {"status": "approved", "ticket_id": work.handle})
+        await engine.result(work.run_id)
+        turns = await agents_of(runtime).sessions.transcript("s")
+    spoken = [turn.messages[-1] for turn in turns[1:]]
+    name = "The work of create_ticket_long_running (call_0_0)"
+    assert [getattr(message, "text", "") for message in spoken] == [
+        f'{name} has an intermediate result: {{"status":"pending review","ticket_id":"TICKET-ABC-123"}}',
+        f'{name} is done: {{"status":"approved","ticket_id":"TICKET-ABC-123"}}',
+    ]
 
 
 class StatelessPlanner:
