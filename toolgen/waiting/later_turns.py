@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from toolgen.contract.json_value import Json
 from toolgen.engines.context import RunContext
 from toolgen.engines.errors import PayloadTooLargeError
 
@@ -18,7 +19,7 @@ _LONGEST_PAUSE_S: Final = 60.0
 free; they double."""
 
 
-def in_conversation(facts: Mapping[str, Any] | None) -> bool:
+def in_conversation(facts: Mapping[str, object] | None) -> bool:
     """Return whether the results of work belong into the conversation of the run that made its call."""
     return bool(facts and (facts["in_conversation"] or facts.get("conversation")))
 
@@ -48,8 +49,8 @@ async def open_turn(ctx: RunContext, op: str, argument: dict[str, Any]) -> None:
         pause, number = min(pause * 2, _LONGEST_PAUSE_S), number + 1
 
 
-def _without_result_text(outcome: Mapping[str, Any], error: PayloadTooLargeError) -> dict[str, Any]:
+def _without_result_text(outcome: Mapping[str, Json], error: PayloadTooLargeError) -> Json:
     """Return an outcome that says why its result is left out."""
-    result = {"error": f"its result is left out: {error.message}"}
+    result: Json = {"error": f"its result is left out: {error.message}"}
     names = ("tool", "tool_call_id", "status")
     return {**{name: outcome[name] for name in names}, "result": result, "events": []}

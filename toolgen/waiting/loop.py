@@ -316,13 +316,15 @@ class _DirectCallSteps:
         signal = await answer_to(self._ctx, op, frozen, run_input if is_given else None, waited_s)
         if signal is None:
             return await self._without_answer(frozen, at)
-        argument: Json = {"frozen": frozen, "answer": signal.payload, "op": op}
-        if is_work({"frozen": frozen}) and (sent := intermediate_of(signal.payload)) is not None:
-            return await self._after_intermediate(argument, sent["shown"], number)
+        argument: dict[str, Json] = {"frozen": frozen, "answer": signal.payload, "op": op}
+        if is_work(argument) and (sent := intermediate_of(signal.payload)) is not None:
+            return await self._after_intermediate(frozen, argument, sent["shown"], number)
         done = await attempt(self._ctx, f"{RESUME}:{at}", RESUME, argument)
         return self._without_result(done) if isinstance(done, NoRecord) else done
 
-    async def _after_intermediate(self, sent: Any, shown: Json, number: int) -> CallOutcome:
+    async def _after_intermediate(
+        self, frozen: Frozen, sent: dict[str, Json], shown: Json, number: int
+    ) -> CallOutcome:
         """Publish an intermediate result and wait on, while its turn opens: in order, and before the last."""
         self._sent += 1
         key, facts = f"sent:{self._sent}", self._input.get("facts")
@@ -330,10 +332,10 @@ class _DirectCallSteps:
         await self._ctx.publish(key, self._event(event))
         argument = {**sent, "facts": facts, "number": self._sent}
         turn = self._turn(f"{OPEN_TURN}:{key}", argument) if in_conversation(facts) else nothing()
-        _, ended = await self._ctx.gather(turn, self.answer(sent["frozen"], number))  # type: ignore[arg-type]  # it is JSON
+        _, ended = await self._ctx.gather(turn, self.answer(frozen, number))  # type: ignore[arg-type]  # it is JSON
         return cast(CallOutcome, ended)
 
-    async def _turn(self, op: str, argument: Any) -> None:
+    async def _turn(self, op: str, argument: dict[str, Json]) -> None:
         async with self._turns:
             await open_turn(self._ctx, op, argument)
 

@@ -141,13 +141,14 @@ class IntermediateSender:
                 raise ConflictingAnswerError(f"another intermediate result was sent under the key {key!r}")
         return count
 
-    async def _store(self, record: SealedCall, tool: RegisteredTool, sent: Any, by: str) -> bool:
+    async def _store(self, record: SealedCall, tool: RegisteredTool, sent: dict[str, Json], by: str) -> bool:
         """Give an intermediate result to its run; return False where another answer was faster.
 
         Raises:
             SuspensionError: it is not taken; the class says why.
         """
-        waits, answer = self.waits, {INTERMEDIATE: sent}
+        waits, key = self.waits, str(sent["digest"])
+        answer: Json = {INTERMEDIATE: sent}
         check_answer_limits(answer, self.services.limits)
         size = len(to_json(sent))
         if size > tool.result_bytes or waits.too_large(record.call, size):
@@ -156,7 +157,7 @@ class IntermediateSender:
             raise NotAllowedAnswerError(f"this intermediate result was rejected by the host's rule: {why}")
         sealed = waits.sealer.seal(record.claims, answer, by)
         run_id, session = record.run_id, record.claims.session_id
-        receipt = await send_answer(waits, run_id, record.op, sealed, key=sent["digest"], session_id=session)
+        receipt = await send_answer(waits, run_id, record.op, sealed, key=key, session_id=session)
         if receipt == "accepted":  # the work is listed again once its run waits on
             with suppress(TimeoutError):
                 async with asyncio.timeout(_LISTED_S):

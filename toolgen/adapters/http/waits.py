@@ -93,7 +93,7 @@ class ServedWaits:
         )
         return await self._answered(open_wait, caller, result)
 
-    async def intermediate(self, request: Request, caller: Caller, body: dict[str, Any]) -> Answered:
+    async def intermediate(self, request: Request, caller: Caller, body: dict[str, Json]) -> Answered:
         """Send an intermediate result of pending work, which goes on."""
         require_known(body, "key", "value")
         key, value = text_of(body, "key", default=None), required(body, "value")
