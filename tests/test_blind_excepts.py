@@ -14,7 +14,7 @@ from typing import Final
 TOOLGEN: Final = Path(__file__).parents[1] / "toolgen"
 KNOWN: Final = {
     "adapters": 12,
-    "agents": 15,
+    "agents": 16,
     "calls": 17,
     "capabilities": 1,
     "catalog": 1,
