@@ -136,7 +136,7 @@ def is_work(about: Json) -> bool:
             return False
 
 
-def intermediate_of(sealed: Any) -> dict[str, Any] | None:
+def intermediate_of(sealed: object) -> dict[str, Any] | None:
     """Return the intermediate result that an answer in a journal is; None for another answer."""
     match sealed:
         case {"answer": {"toolgen.intermediate": {"key": str(), "value": _, "shown": _} as sent}}:

@@ -119,8 +119,7 @@ class HTTPSurface:
         await self.aclose()
 
     def _routes(self, calls: ServedCalls, catalogue: RuntimeCatalog) -> list[Route]:
-        runs = ServedRuns(self.runtime, calls)
-        waits = ServedWaits(self.runtime, calls, self._options)
+        runs, waits = ServedRuns(self.runtime, calls), ServedWaits(self.runtime, calls, self._options)
         conversations, streams = ServedConversations(self.runtime, runs), self.streams
 
         async def described(_: Request, __: Caller) -> Response:
