@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Annotated, Any
 
 import pytest
 
+from tests.virtual_time import now
 from toolgen.agents import PlanInput, ScriptedPlanner, agents_of
 from toolgen.agents.planner.scripted import ScriptStep
 from toolgen.calls.functions.tools import function_toolset
@@ -18,6 +21,7 @@ from toolgen.capabilities import (
     MemoryOwner,
     MemoryStore,
 )
+from toolgen.engines import InProcessEngine
 from toolgen.events.document import as_json
 from toolgen.runtime import CallMeta, RegistrationError, Runtime, SyncToolContext, ToolContext
 from toolgen.shapes.python.sensitive import Sensitive
@@ -164,6 +168,37 @@ async def test_a_run_is_stored_again_until_its_store_has_it_once(failure: Except
     assert len(await store.search(OWNER, "hello boat fine", 10)) == 2
     (event,) = run.of("memory_preloaded")
     assert (event.count, event.has_failed) == (0, True)
+
+
+class Stuck(InMemoryMemoryStore):
+    """Stores a run and then waits, until the process ends."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.reached = asyncio.Event()
+
+    async def add(self, owner: MemoryOwner, run_id: str, entries: Sequence[MemoryEntry]) -> None:
+        await super().add(owner, run_id, entries)
+        self.reached.set()
+        await asyncio.Event().wait()
+
+
+async def test_a_run_whose_process_ends_meanwhile_is_stored_by_the_next_one(tmp_path: Path) -> None:
+    file, stuck, store = tmp_path / "runs.db", Stuck(), InMemoryMemoryStore()
+    planner = ScriptedPlanner(["Fine."])
+    before = agent("x.agent", planner)
+    engine = InProcessEngine(file, clock=now)
+    async with running(before, capabilities=[MemoryCapability(stuck)], engine=engine) as (runtime, _):
+        handle = await agents_of(runtime).client("x.agent").start("My boat.", session_id="s", labels=ANN)
+        await stuck.reached.wait()
+    engine = InProcessEngine(file, clock=now)
+    after = agent("x.agent", planner)
+    async with running(after, capabilities=[MemoryCapability(store)], engine=engine) as (runtime, _):
+        again = agents_of(runtime).client("x.agent").handle(handle.run_id, session_id="s")
+        assert (await again.result()).text == "Fine."
+    assert len(planner.inputs) == 1
+    found = await store.search(OWNER, "my boat fine", 9)
+    assert [entry.text for entry in found] == ["My boat.", "Fine."]
 
 
 async def test_a_store_that_fails_for_good_fails_no_run(caplog: pytest.LogCaptureFixture) -> None:

@@ -134,12 +134,11 @@ def memory_of(host: AgentHost) -> MemoryCapability | None:
 
 def _place_of_person(messages: Sequence[Message]) -> int | None:
     """Return the place of the newest message of a person; None where there is none."""
-    places = [
-        place
-        for place, message in enumerate(messages)
-        if isinstance(message, UserMessage) and message.source == "person"
-    ]
-    return places[-1] if places else None
+    return max((place for place, message in enumerate(messages) if _is_of_person(message)), default=None)
+
+
+def _is_of_person(message: Message) -> bool:
+    return isinstance(message, UserMessage) and message.source == "person"
 
 
 def _text_of(message: Message) -> str:
