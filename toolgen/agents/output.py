@@ -165,7 +165,7 @@ def output_of(
         result=document["result"],
         stop=document["stop"],
         is_truncated=document.get("is_truncated", False),
-        provider=facts_of(document.get("provider")),
+        provider=facts_of(document["provider"]) if "provider" in document else None,
         error=seen.error,
         telemetry=replace(telemetry_of(document["usage"]), duration_s=document.get("duration_s", 0.0)),
         tool_calls=document["tool_calls"],

@@ -154,7 +154,7 @@ def _message(message: Message, spec: Any) -> dict[str, object]:
                 {"id": call.id, "name": call.name, "arguments": _arguments(call.arguments, spec(call.name))}
                 for call in message.calls
             ]
-            provider = message.provider and facts_document(message.provider, message.text)
+            provider = message.provider and facts_document(message.provider, len(message.text))
             facts = {"text": message.text, "calls": calls, "provider": provider}
             return {"type": "assistant", **{key: value for key, value in facts.items() if value}}
         case _:

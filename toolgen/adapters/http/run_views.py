@@ -85,7 +85,7 @@ def _of_agent(
         "agent": output.agent,
         "text": output.text,
         "result": output.result,
-        "provider": None if output.provider is None else facts_document(output.provider, output.text),
+        "provider": None if output.provider is None else facts_document(output.provider),
         "stop_reason": output.stop,
         "error": output.error,
         "tool_calls": output.tool_calls or None,

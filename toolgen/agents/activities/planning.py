@@ -298,9 +298,9 @@ class Planning:
 def _add_reports(step: Step, result: PlanResult, events: PlanEvents, remembered: MemoryStep | None) -> None:
     """Add what the provider said, what a planning spent and lacked, and what it did with the memory."""
     if isinstance(result, CallTools | FinalResponse | FinalResult) and (facts := result.provider):
-        text = result.text
+        length = len(result.text)
         if step["kind"] == "final" or step["kind"] == "calls":
-            step["provider"] = facts_document(facts, text and step["text"])
+            step["provider"] = facts_document(facts, min(length, len(step["text"])))
     step["usage"] = events.spent
     if events.without:
         step["dropped"] = events.without

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, Final
+from typing import TYPE_CHECKING, Final
 
 from pydantic_ai.messages import (
     CitationSource,
@@ -16,11 +16,14 @@ from pydantic_ai.messages import (
 
 from ..planner.provider_facts import Citation, ProviderFacts
 
+if TYPE_CHECKING:
+    from google.genai.types import Citation as GeminiCitation
+
 _MOST: Final = 200
 """Citations of one answer."""
 
 
-def provider_facts(answer: ModelResponse, recited: Sequence[Any] = ()) -> ProviderFacts | None:
+def provider_facts(answer: ModelResponse, recited: Sequence[GeminiCitation] = ()) -> ProviderFacts | None:
     """Return what the provider says of an answer; None where it says nothing.
 
     pydantic-ai makes finish reasons up for some answers without one, but never the provider's own word. It
@@ -63,7 +66,7 @@ def _citation(source: CitationSource, start: int | None, end: int | None, *, is_
     return Citation(document=document, title=title, start=start, end=end, is_marker=is_marker)
 
 
-def _recited(text: str, recited: Sequence[Any]) -> Iterator[Citation]:
+def _recited(text: str, recited: Sequence[GeminiCitation]) -> Iterator[Citation]:
     """Yield the sources of Gemini's `CitationMetadata`, whose ranges count bytes of UTF-8."""
     data = text.encode(errors="replace")
     for each in recited:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
-from typing import Any, Final, Literal, Self
+from typing import TYPE_CHECKING, Any, Final, Literal, Self
 
 from pydantic_ai.messages import ModelResponse
 from pydantic_ai.models import StreamedResponse
 from pydantic_ai.models.wrapper import WrapperModel
+
+if TYPE_CHECKING:
+    from google.genai.types import Citation as GeminiCitation
 
 FinishReason = Literal["complete", "length", "filtered", "malformed", "broken"]
 """`length`: at the limit of its tokens. `filtered`: by a content filter, or the model refused. `malformed`:
@@ -37,7 +40,7 @@ class StreamMonitor:
         self._has_last: bool | None = None
         self.was_stopped = False
         """A limit or a filter stopped a part of it, whatever reason was given afterwards."""
-        self.recited: list[Any] = []
+        self.recited: list[GeminiCitation] = []
         """Sources that Gemini says the answer quotes."""
 
     @property

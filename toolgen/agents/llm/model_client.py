@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
 from pydantic_ai.messages import ModelMessage, ModelResponse, PartStartEvent, repair_messages
@@ -25,6 +25,9 @@ from .failures import interrupted_error, planner_error
 from .finish_reasons import FinishReason, StreamMonitor, finish_reason_of, monitor_stream
 from .streaming import StreamReporter
 from .wrappers import class_named, inner_models, unwrapped
+
+if TYPE_CHECKING:
+    from google.genai.types import Citation as GeminiCitation
 
 _PROVIDERS: Final = {
     "azure": "azure.ai.openai",
@@ -54,7 +57,7 @@ class ModelReply:
 
     response: ModelResponse
     finish_reason: FinishReason
-    recited: Sequence[Any] = ()
+    recited: Sequence[GeminiCitation] = ()
     """Sources that Gemini says the answer quotes."""
 
 

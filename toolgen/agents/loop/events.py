@@ -53,9 +53,8 @@ def run_started(facts: RunFacts) -> RunStarted:
 
 def reply_of(step: CallsStep | FinalStep) -> AssistantReply:
     """Return what a planner said, as the person reads it."""
-    said: Mapping[str, Any] = step
-    is_truncated = said.get("is_truncated", False)
-    return AssistantReply(text=said["text"], is_truncated=is_truncated, provider=said.get("provider"))
+    is_truncated = step["kind"] == "final" and step.get("is_truncated", False)
+    return AssistantReply(text=step["text"], is_truncated=is_truncated, provider=step.get("provider"))
 
 
 def copy_end(ended: FinalStep | RunDocument, document: RunDocument) -> None:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
-from typing import Any, Literal, TypeAlias, cast
+from typing import Literal, TypeAlias, cast
 
 from pydantic_core import to_jsonable_python
 
 from toolgen.calls.documents.types import ProviderDocument
+from toolgen.contract.json_value import Json
 from toolgen.contract.record import frozen_record
 
-from .portable import portable_json, portable_text
+from .portable import portable_json
 
 FinishReason: TypeAlias = Literal["stop", "length", "content_filter", "tool_call", "error"]
 """Why an answer ended: by itself, at the limit of its tokens, by a filter, with calls, or by an error."""
@@ -43,49 +45,40 @@ class ProviderFacts:
     provider_finish_reason: str = ""
     """The provider's own word, such as `end_turn`."""
     citations: tuple[Citation, ...] = ()
-    grounding: Any = None
+    grounding: object = None
     """What the provider sent of its citations, as JSON. It is in the conversation only."""
 
 
-def facts_document(facts: ProviderFacts, text: str) -> ProviderDocument:
-    """Return the facts as events and records have them; ranges that are not in this text are left out."""
-    document: dict[str, Any] = to_jsonable_python(replace(facts, grounding=None))
-    for cited in document["citations"]:
-        if cited["end"] is None or cited["end"] > len(text):
-            cited |= {"start": None, "end": None, "is_marker": False}
-    document["citations"] = [_without_empty(cited) for cited in document["citations"]]
-    return cast(ProviderDocument, _without_empty(document))
+def facts_document(facts: ProviderFacts, length: int = sys.maxsize) -> ProviderDocument:
+    """Return the facts as events and records have them, with ranges within a text of this length only."""
+    document = _said(replace(facts, citations=(), grounding=None))
+    if facts.citations:
+        document["citations"] = [_said(_within(cited, length)) for cited in facts.citations]
+    return cast(ProviderDocument, document)
 
 
-def _without_empty(document: dict[str, Any]) -> dict[str, Any]:
-    """Return a document without what is not said; a range may begin at 0."""
-    return {key: value for key, value in document.items() if value or (key == "start" and value == 0)}
-
-
-def facts_of(document: ProviderDocument | None) -> ProviderFacts | None:
+def facts_of(document: ProviderDocument) -> ProviderFacts:
     """Return the facts of a document by `facts_document`."""
-    if document is None:
-        return None
-    said: dict[str, Any] = {**document}
-    said["citations"] = tuple([Citation(**each) for each in document.get("citations", ())])
-    return ProviderFacts(**said)
+    cited = tuple([Citation(**each) for each in document.get("citations", ())])
+    word = document.get("provider_finish_reason", "")
+    return ProviderFacts(
+        finish_reason=document.get("finish_reason"), provider_finish_reason=word, citations=cited
+    )
 
 
 def portable_facts(facts: ProviderFacts | None) -> ProviderFacts | None:
     """Return the facts as every store takes them."""
     if facts is None:
         return None
-    return ProviderFacts(
-        finish_reason=facts.finish_reason,
-        provider_finish_reason=portable_text(facts.provider_finish_reason),
-        citations=tuple(
-            replace(
-                each,
-                url=portable_text(each.url),
-                document=portable_text(each.document),
-                title=portable_text(each.title),
-            )
-            for each in facts.citations
-        ),
-        grounding=portable_json(facts.grounding),
-    )
+    return replace(facts_of(portable_json(facts_document(facts))), grounding=portable_json(facts.grounding))
+
+
+def _within(cited: Citation, length: int) -> Citation:
+    is_within = cited.end is not None and cited.end <= length
+    return cited if is_within else replace(cited, start=None, end=None, is_marker=False)
+
+
+def _said(record: ProviderFacts | Citation) -> dict[str, Json]:
+    """Return a record as JSON, without what is not said; a range may begin at 0."""
+    document: dict[str, Json] = to_jsonable_python(record)
+    return {name: value for name, value in document.items() if value or (name == "start" and value == 0)}
