@@ -105,7 +105,7 @@ def test_nothing_of_the_session_is_left(runs: ProjectFolder, of: tuple[str, str]
     done = runs.run("runs", "erase", *of, "--cancel")
     assert done.code == 0
     assert done.out.splitlines()[-1] == (
-        "session s-1  sessions 1  runs 1  state 1  artifacts 1  events 0  credentials 0"
+        "session s-1  sessions 1  runs 1  state 1  artifacts 1  events 0  credentials 0  memories 0"
     )
     assert places(runs) == []
     again = runs.run("runs", "erase", "--session", "s-1")
