@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 from typing import Any
 
@@ -32,10 +33,16 @@ class Disk:
 
     def __init__(self) -> None:
         self.written: list[str] = []
+        self.hold: asyncio.Event | None = None
+        """What is written waits for it."""
+        self.holding = asyncio.Event()
 
     async def write(self, path: str) -> str:
         """Write a file."""
         self.written.append(path)
+        if self.hold is not None:
+            self.holding.set()
+            await self.hold.wait()
         return path
 
 
@@ -50,8 +57,8 @@ class Host:
         self.policy: Any = None
         self.how: dict[str, Any] = {}
 
-    def runtime(self) -> Runtime:
-        engine = InProcessEngine(self.path, clock=self.clock)
+    def runtime(self, **how: Any) -> Runtime:
+        engine = InProcessEngine(self.path, clock=self.clock, **how)
         waiting = WaitOptions(clock=self.clock, **self.options)
         made = Runtime(engine=engine, waiting=waiting, policy=self.policy, **self.how)
         tool = func_tool(self.disk.write, toolset="x.disk", **self.facts)

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import sqlite3
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import pytest
 
@@ -14,6 +17,7 @@ from tests.runtime.granting import (
     BELOW,
     META,
     SAFE,
+    TOOL,
     Host,
     asked,
     granted,
@@ -35,9 +39,10 @@ from toolgen.runtime import (
     ToolOutcome,
     Unfinished,
 )
-from toolgen.runtime.functions import func_tool, function_toolset
+from toolgen.runtime.functions import Sensitive, func_tool, function_toolset
 from toolgen.waiting import (
     BadAnswerError,
+    CallName,
     UnknownGrantError,
     requester_may_not_approve,
 )
@@ -250,3 +255,83 @@ async def test_each_use_names_who_approved_it() -> None:
         _, used = [event async for event in subscription if isinstance(event, ToolAuthorization)]
     assert (used.decision, used.decided_by, used.answered_by) == ("approved", "person", "jo")
     assert (used.grant_id, used.reason) == (grant.id, "approved by jo at 1970-01-12 13:46:40 UTC")
+
+
+@pytest.mark.parametrize("is_revoked", [False, True])
+async def test_a_call_that_is_executed_again_keeps_its_use(tmp_path: Path, is_revoked: bool) -> None:
+    host = Host(tmp_path / "runs.db")
+    host.facts["annotations"] = {**SAFE, "idempotent": True}
+    name = CallName(door="test", call_id="c", is_idempotency_key=True)
+    async with host.runtime() as runtime:
+        grant = await granted(runtime, {"expires_s": 60, "uses": 1})
+        host.disk.hold = asyncio.Event()
+        call = asyncio.create_task(runtime.call_once(name, TOOL, {"path": "/srv/b"}, META))
+        await host.disk.holding.wait()
+    await asyncio.wait([call])
+    host.disk.hold = None
+    if is_revoked:
+        async with host.runtime(worker=False) as client:
+            await client.waits.revoke(grant.id, by="jo")
+    async with host.runtime() as runtime:
+        result = await runtime.call_once(name, TOOL, {"path": "/srv/b"}, META)
+        assert result.status == ("suspended" if is_revoked else "ok")
+        assert host.disk.written == ["/srv/a", "/srv/b", *([] if is_revoked else ["/srv/b"])]
+        assert [grant.used for grant in await runtime.waits.grants("s")] == ([] if is_revoked else [1])
+        assert await status(runtime) == "suspended"
+
+
+async def test_a_call_by_the_ids_of_another_one_takes_a_use_of_its_own(host: Host) -> None:
+    meta = replace(META, run_id="r", tool_call_id="c")
+    async with host.runtime() as runtime:
+        await granted(runtime, {"expires_s": 60, "uses": 1})
+        assert [await status(runtime, meta=meta) for _ in range(2)] == ["ok", "suspended"]
+
+
+async def test_a_process_that_executes_no_runs_uses_no_grant(tmp_path: Path) -> None:
+    host = Host(tmp_path / "runs.db")
+    async with host.runtime() as runtime:
+        await granted(runtime)
+        async with host.runtime(worker=False) as client:
+            call = asyncio.create_task(status(client))
+            assert await call == "suspended"
+        assert (await runtime.waits.grants("s"))[0].used == 0
+
+
+async def test_a_pattern_names_no_sensitive_argument() -> None:
+    async def pay(card: Annotated[str, Sensitive()], amount: int) -> str:
+        """Pay."""
+        return "paid"
+
+    runtime = Runtime(engine=InProcessEngine())
+    tool = func_tool(pay, toolset="x.bank", annotations=SAFE, confirm=ConfirmSpec(grantable=True))
+    runtime.tools.register(function_toolset("x.bank", [tool]))
+    async with runtime:
+        arguments: dict[str, Any] = {"card": "4111", "amount": 1}
+        waiting = (await runtime.call("pay", arguments, META)).suspension
+        assert waiting is not None
+        for place, value in (("/card", "4111"), ("", arguments), ("/card/0", "4")):
+            answer: Any = {"approved": True, "grant": {**ANYWHERE, "pattern": {place: {"equal": value}}}}
+            with pytest.raises(BadAnswerError, match="which is sensitive"):
+                await runtime.waits.answer(waiting.token, answer, by="jo")
+        answer = {"approved": True, "grant": {**ANYWHERE, "pattern": {"/amount": {"equal": 1}}}}
+        assert (await runtime.waits.answer(waiting.token, answer, by="jo")).status == "ok"
+        assert (await runtime.call("pay", {"card": "4222", "amount": 1.0}, META)).status == "ok"
+
+
+@pytest.mark.parametrize("field", ["tool", "session_id", "requested_by", "uses", "expires_at", "pattern"])
+async def test_a_grant_that_was_changed_in_the_file_is_not_used(tmp_path: Path, field: str) -> None:
+    host = Host(tmp_path / "runs.db")
+    async with host.runtime() as runtime:
+        grant = await granted(runtime, {**ANYWHERE, **BELOW})
+    assert host.path is not None
+    with closing(sqlite3.connect(host.path)) as database, database:
+        row = database.execute("SELECT input FROM run WHERE run_id = ?", (grant.id,)).fetchone()
+        document = json.loads(row[0])
+        other = {"uses": 9, "expires_at": 1e9, "pattern": None}.get(field, "s")
+        document[field] = other if document[field] != other else "t"
+        changed = json.dumps(document).encode()
+        database.execute("UPDATE run SET input = ? WHERE run_id = ?", (changed, grant.id))
+    async with host.runtime() as runtime:
+        assert await runtime.waits.grants("s") == ()
+        assert await status(runtime) == "suspended"
+        await runtime.waits.revoke(grant.id)

@@ -14,6 +14,7 @@ from toolgen.contract.record import frozen_record
 from toolgen.engines import ErasingEngine, ForgottenRun, OnForget
 from toolgen.runtime.many_workers import stores_of
 from toolgen.waiting.call_results import dropping
+from toolgen.waiting.grant_uses import is_grant, revoke_grants
 
 from .activities.remembering import memory_of
 from .host import AgentHost
@@ -78,6 +79,7 @@ async def erase(host: AgentHost, session_id: str, *, rewrite: bool) -> Erased:
     except UnknownSessionError:
         is_there = False
     await _require_idle(host, session_id)  # one may have begun before the end
+    await revoke_grants(host.waits, session_id)
     keeper, state = host.tools.artifacts, host.tools.capabilities.get("state")
     documents = await state.forget(session_id) if isinstance(state, StateCapability) else 0
     credentials = await _forget_credentials(host, session_id)
@@ -106,7 +108,7 @@ async def erase(host: AgentHost, session_id: str, *, rewrite: bool) -> Erased:
 async def _require_idle(host: AgentHost, session_id: str) -> None:
     """Raise SessionBusyError where a run of a session is not over."""
     for run in await host.engine.list_runs(session=session_id, limit=sys.maxsize):
-        if not run.is_over:
+        if not run.is_over and not is_grant(run.run_id):
             raise SessionBusyError(run.run_id, session_id)
     await host.turns.settled(session_id)
     held = await host.sessions.holder(session_id)

@@ -118,7 +118,8 @@ def _text(event: Mapping[str, Any], names: Mapping[str, str]) -> str:
             return f"{name} is {printable(event['reason'])}"
         case "tool_authorization":
             who = printable(event["answered_by"]) or f"the {event['decided_by']}"
-            return f"{name} is {event['decision']} by {who}"
+            how = f" (grant {printable(event['grant_id'])})" if event.get("grant_id") else ""
+            return f"{name} is {event['decision']} by {who}{how}"
         case "usage":
             sums = f"{event['input_tokens']:,} tokens in, {event['output_tokens']:,} out"
             return f"{printable(event['model'])}: {sums}"

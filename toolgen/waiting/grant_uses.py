@@ -39,6 +39,11 @@ _GRANT_RUN: Final = "grant_"
 log = logger("toolgen.runtime")
 
 
+def is_grant(run_id: str) -> bool:
+    """Return whether a run is a grant."""
+    return run_id.startswith(_GRANT_RUN)
+
+
 async def granted_calls(ctx: RunContext, run_input: Any) -> None:
     """Wait until a grant expires or is revoked."""
     left = run_input["expires_at"] - ctx.now()
@@ -97,7 +102,7 @@ async def _open_grant(waits: WaitRegistry, status: RunStatus) -> Grant | None:
 
 def _read(waits: WaitRegistry, status: RunStatus) -> Grant | None:
     """Return the grant of a run; None for another run, and for a grant without a seal of this host."""
-    if not status.run_id.startswith(_GRANT_RUN) or not isinstance(status.input, dict):
+    if not is_grant(status.run_id) or not isinstance(status.input, dict):
         return None
     document = {name: value for name, value in status.input.items() if name != "seal"}
     verdict = waits.sealer.judge(GRANT, [status.run_id, document], status.input.get("seal"))
@@ -195,6 +200,15 @@ async def take_use(waits: WaitRegistry, grant: Grant, frame: Frame, payload_json
     return False
 
 
+async def revoke_grants(waits: WaitRegistry, session_id: str) -> None:
+    """Revoke the grants of a session, whoever has sealed them, and wait for the end of their runs."""
+    for state in ("running", "waiting"):
+        for status in await waits.engine.list_runs(state=state, session=session_id, limit=sys.maxsize):
+            if is_grant(status.run_id):
+                await revoke_grant(waits, status.run_id, "")
+                await waits.engine.result(status.run_id)
+
+
 async def revoke_grant(waits: WaitRegistry, grant_id: str, by: str, session_id: str | None = None) -> None:
     """Revoke a grant; one that is expired, used up or revoked stays so.
 
@@ -203,7 +217,7 @@ async def revoke_grant(waits: WaitRegistry, grant_id: str, by: str, session_id: 
     """
     await waits.start(grant_id)
     try:
-        if not grant_id.startswith(_GRANT_RUN):
+        if not is_grant(grant_id):
             raise UnknownGrantError(grant_id)
         status = await waits.engine.status(grant_id)
         if session_id not in (None, status.session):
