@@ -108,6 +108,14 @@ async def test_an_approval_by_elicitation_runs_what_was_shown(era: str, message:
     assert one.desk.log == ["burn p1"]
 
 
+async def test_an_elicitation_grants_no_further_calls(era: str) -> None:
+    mira = Person(accept(approved=True, grant="all"), accept(approved=True))
+    async with served(era, elicitation=mira, approvals="elicitation") as one:
+        assert await one.text("burn", id="p1") == '"p1 is ash"'
+    assert "an answer that comes through MCP or a framework grants no further calls" in mira.asked[1].message
+    assert one.desk.log == ["burn p1"]
+
+
 @pytest.mark.parametrize("given", [accept(approved=False, message="not that one"), DECLINE, CANCEL])
 async def test_a_no_runs_nothing(era: str, given: types.ElicitResult) -> None:
     async with served(era, elicitation=Person(given), approvals="elicitation") as one:

@@ -306,8 +306,8 @@ class ToolCalls:
         else:
             return await self._take_back(asked, meta, f"the question was answered by {elicited.action}")
         async with self._cancelled_with(request, asked):
-            return await self._runtime.waits.within(request.offered).answer(
-                asked.token, answer, session_id=meta.session_id, by=meta.requested_by, wait_s=None
+            return await self._runtime.waits.within(request.offered).answer_as_caller(
+                asked.token, answer, session_id=meta.session_id, by=meta.requested_by, is_detached=True
             )
 
     async def _delivered(self, request: _Request, asked: Suspended) -> Answered:

@@ -74,6 +74,8 @@ def answer_of(asked: Suspended, content: Mapping[str, Any]) -> Json:
         answer: dict[str, Json] = {key: content[key] for key in _DECISION if key in content}
         fields = _payload_fields(asked.answer_schema)
         payload = {key: content[key] for key in fields if content.get(key) is not None}
+        if content.get("grant") is not None and "grant" not in fields:  # no form asks for one
+            answer["grant"] = content["grant"]
         return {**answer, "payload": payload} if payload else answer
     return dict(content) if _is_object(asked.answer_schema) else content.get(SCALAR)
 
