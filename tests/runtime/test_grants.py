@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import shutil
 import sqlite3
 from contextlib import closing
 from dataclasses import replace
@@ -12,6 +13,7 @@ from typing import Annotated, Any
 
 import pytest
 
+from gen.assistant.toolsets import devices
 from tests.runtime.granting import (
     ANYWHERE,
     BELOW,
@@ -33,6 +35,7 @@ from toolgen.runtime import (
     CallMeta,
     ConfirmSpec,
     Deny,
+    RegistrationError,
     Runtime,
     Suspended,
     ToolContext,
@@ -335,3 +338,28 @@ async def test_a_grant_that_was_changed_in_the_file_is_not_used(tmp_path: Path, 
         assert await runtime.waits.grants("s") == ()
         assert await status(runtime) == "suspended"
         await runtime.waits.revoke(grant.id)
+
+
+def test_what_grants_further_calls_has_no_payload() -> None:
+    host = Host()
+    payload = devices.LIST_DEVICES.payload
+    host.facts["confirm"] = ConfirmSpec(grantable=True, payload=payload)
+    with pytest.raises(RegistrationError, match="'write' is grantable, and its approval has a payload"):
+        host.runtime()
+
+
+async def test_a_file_that_is_accepted_for_a_lost_one_has_no_grants(tmp_path: Path) -> None:
+    kept, lost = Host(tmp_path / "kept.db"), Host(tmp_path / "lost.db")
+    for host in (kept, lost):
+        async with host.runtime() as runtime:
+            await granted(runtime)
+    for suffix in ("", ".key"):
+        shutil.copy(tmp_path / f"kept.db{suffix}", tmp_path / f"lost.db{suffix}")
+    engine = InProcessEngine(lost.path)
+    assert await engine.restore() is not None
+    await engine.close()
+    async with lost.runtime() as runtime:
+        assert await runtime.waits.grants("s") == ()
+        assert await status(runtime) == "suspended"
+    async with kept.runtime() as runtime:
+        assert await status(runtime) == "ok"

@@ -214,6 +214,11 @@ def problems_of(spec: ToolSpec, options: RuntimeOptions) -> list[str]:
             f"{spec.name!r} is sequential by {spec.sequential_by!r}, which is none of its arguments; "
             f"name one, or write {SESSION!r}"
         )
+    if spec.confirm is not None and spec.confirm.grantable and spec.confirm.payload is not None:
+        problems.append(
+            f"{spec.name!r} is grantable, and its approval has a payload, which a grant does not have; "
+            "remove one of them from its ConfirmSpec"
+        )
     if spec.max_result_bytes is not None and spec.max_result_bytes < LEAST_RESULT_BYTES:
         problems.append(
             f"{spec.name!r} has max_result_bytes={spec.max_result_bytes}; it must be at least "
