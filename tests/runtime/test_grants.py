@@ -60,7 +60,9 @@ async def test_a_grant_lets_so_many_further_calls_run(host: Host) -> None:
     async with host.runtime() as runtime:
         grant = await granted(runtime)
         assert (grant.granted_by, grant.uses, grant.used, grant.tool) == ("jo", 2, 0, "x.disk.write")
-        assert [await status(runtime) for _ in range(3)] == ["ok", "ok", "suspended"]
+        result = await runtime.call(TOOL, {"path": "/srv/b"}, META)
+        assert result.approved_by == "approved by jo at 1970-01-12 13:46:40 UTC"
+        assert [await status(runtime) for _ in range(2)] == ["ok", "suspended"]
         assert host.disk.written == ["/srv/a", "/srv/b", "/srv/b"]
         (grant,) = await runtime.waits.grants("s")
         assert grant.used == 2
@@ -279,6 +281,7 @@ async def test_a_call_that_is_executed_again_keeps_its_use(tmp_path: Path, is_re
         result = await runtime.call_once(name, TOOL, {"path": "/srv/b"}, META)
         assert result.status == ("suspended" if is_revoked else "ok")
         assert host.disk.written == ["/srv/a", "/srv/b", *([] if is_revoked else ["/srv/b"])]
+        assert result.approved_by == ("" if is_revoked else grant.approved_by)
         assert [grant.used for grant in await runtime.waits.grants("s")] == ([] if is_revoked else [1])
         assert await status(runtime) == "suspended"
 

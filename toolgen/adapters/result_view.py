@@ -82,6 +82,8 @@ class ResultView:
     """Text for people."""
     is_final: bool = False
     """The result ends the turn."""
+    approved_by: str = ""
+    """Who granted the call before, and when."""
 
     @property
     def is_error(self) -> bool:
@@ -110,6 +112,7 @@ class ResultView:
             "warnings": [issue.as_json() for issue in self.warnings],
             "display": self.display,
             "is_final": self.is_final,
+            "approved_by": self.approved_by,
             "work": None
             if self.work is None
             else _non_empty({"id": self.work.id, "handle": self.work.handle}, hidden),
@@ -137,6 +140,7 @@ def result_view(result: ToolResult) -> ResultView:
         warnings=result.warnings,
         display=result.display,
         is_final=result.is_final,
+        approved_by=result.approved_by,
     )
 
 

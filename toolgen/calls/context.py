@@ -106,6 +106,7 @@ class ToolContext:
     place: int = 0
     """Its place among the calls that were made at once."""
     _actions: Actions | None = None
+    _approved_by: str = ""
     _batch: Batch | None = None
     _new_batch: Callable[[], Batch] | None = None
     """Makes the batch of a call that is made alone, where it is needed."""
@@ -145,8 +146,7 @@ class ToolContext:
     def idempotency_key(self) -> str:
         """The same for every attempt at this call, and for no other call.
 
-        It is the run and the id of a call of a run, follows from the name of one that a peer may make again,
-        and is random for any other call, whose id alone says nothing: peers count theirs from 0.
+        It follows from its run and id, or from its name; else it is random, since peers count ids from 0.
         """
         if not self._key:
             run_id, call = self.meta.run_id, self.meta.tool_call_id
@@ -323,16 +323,16 @@ class Batch:
     async def settle(self, results: Sequence[ToolResult]) -> tuple[ToolResult, ...]:
         """Commit the capabilities of the batch and return the results with the actions of their tools.
 
-        A failure of a capability is logged, without the sensitive values of any call of the batch; the others
-        commit, and the actions stay.
+        A failure of a capability is logged, without the sensitive values of any call; the others commit.
         """
         if not self.touched:
             return tuple(results)
         self.touched.sort(key=lambda context: context.place)
         settled = list(results)
         for context in self.touched:
-            if actions := context._actions:
-                settled[context.place] = replace(settled[context.place], actions=actions)
+            actions, by = context._actions, context._approved_by
+            if actions or by:
+                settled[context.place] = replace(settled[context.place], actions=actions, approved_by=by)
         with hiding(Secrets(*self._secrets) if self._secrets else None):
             for name, capability in self._capabilities.items():
                 opened = [
@@ -369,6 +369,12 @@ def set_resumption(context: ToolContext, resumption: Resumption) -> None:
     context.kept = resumption.keep
     context._resumption = resumption
     context._key = resumption.key
+
+
+def set_approved_by(context: ToolContext, text: str) -> None:
+    """Set by whose grant the call runs, for its result."""
+    context._touch()
+    context._approved_by = text
 
 
 def set_idempotency_key(context: ToolContext, key: str) -> None:

@@ -363,6 +363,8 @@ class ToolResult:
     """The text for people: the tool's result hint, or what the executor said."""
     is_final: bool = False
     """The result ends the turn as it is."""
+    approved_by: str = ""
+    """Who granted the call before, and when: `approved by NAME at TIME`; "" for a call without a grant."""
     actions: Actions | None = None
     """What the tool asked of the agent that called it."""
     suspensions: tuple[Suspended, ...] = ()

@@ -101,6 +101,8 @@ def public_document(result: ToolResult, spec: ToolSpec | None, limit: int | None
     facts = public_facts(result, spec, limit)
     if result.content:
         facts["content"] = [block.as_json() for block in result.content]
+    if result.approved_by:
+        facts["approved_by"] = result.approved_by
     return facts
 
 

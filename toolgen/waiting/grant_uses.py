@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from toolgen.calls.argument_patterns import ArgumentPattern
 from toolgen.calls.call import FrozenCall
+from toolgen.calls.context import set_approved_by
 from toolgen.calls.results import GrantLapsedError
 from toolgen.calls.resumption import Resumption
 from toolgen.calls.specs import ToolSpec
@@ -158,6 +159,7 @@ async def prepare_use(waits: WaitRegistry, frame: Frame, frozen: FrozenCall, ask
             raise GrantLapsedError(await ask())
         emit = frame.services.reports.emit_granted
         emit(frame.spec.id, frame.meta, grant.id, grant.granted_by, grant.approved_by)
+        set_approved_by(frame.context, grant.approved_by)
         approval = answer_document(frozen, {"approved": True, GRANT: grant.id})
         frame.resume(Resumption(answers=(*frame.answers, approval), key=frame.context.idempotency_key))
         if keep_begun is not None:

@@ -50,6 +50,8 @@ def result_document(result: ToolResult, limit: int | None = None) -> StoredResul
         facts |= _value_facts(result.json)
     if result.content:
         facts["content"] = [block.as_json() for block in result.content]
+    if result.approved_by:
+        facts["approved_by"] = result.approved_by
     if result.error is not None:
         facts |= _inexact_texts(result.error, result.retry_hint, limit)
     if result.retry_hint is not None and result.retry_hint.prior_input is not None:
@@ -120,6 +122,7 @@ def result_of(document: Mapping[str, Any]) -> ToolResult:
         content=tuple(map(content_of, document.get("content", ()))),
         display=document.get("display", ""),
         is_final=document.get("is_final", False),
+        approved_by=document.get("approved_by", ""),
         run_link=RunLink(**link) if link else None,
         children_count=children,
         telemetry=telemetry,

@@ -162,6 +162,8 @@ class ResultDocument(TypedDict):
     """Content blocks as MCP has them; in no event."""
     is_final: NotRequired[bool]
     """The result ends the turn as it is."""
+    approved_by: NotRequired[str]
+    """Who granted the call before, and when; in no event, which has `tool_authorization`."""
     run_link: NotRequired[RunLinkDocument]
     telemetry: NotRequired[TelemetryDocument]
 

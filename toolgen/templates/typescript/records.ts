@@ -177,6 +177,8 @@ export interface CallFacts {
   telemetry?: Telemetry;
   /** The result ends the turn as it is. */
   is_final?: boolean;
+  /** Who granted the call before, and when: `approved by NAME at TIME`. */
+  approved_by?: string;
   trace?: { step: string; duration_s: number }[];
 }
 
