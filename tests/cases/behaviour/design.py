@@ -79,7 +79,7 @@ design = Design(
                 "Update the firmware of a device.",
                 Args(DEVICE),
                 Return(Attribute("version", String, "What runs now.", required=True)),
-                Artifact("reason", Reason, "Why.", view="markdown"),
+                Artifact("reason", Reason, "Why.", view="markdown", audience="model"),
                 Confirm(payload=Reason),
                 LongRunning(
                     ack=Object(Attribute("minutes", Int, "Expected duration in minutes.", required=True)),

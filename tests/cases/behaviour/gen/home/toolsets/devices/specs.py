@@ -52,7 +52,7 @@ RESET_DEVICE: ToolSpec[types.ResetDevicePayload, types.ResetDeviceResult] = Tool
 )
 
 UPDATE_FIRMWARE_REASON: ArtifactSpec[shared_types.Reason] = ArtifactSpec(
-    "reason", codecs.REASON, description="Why.", view="markdown"
+    "reason", codecs.REASON, description="Why.", view="markdown", audience="model"
 )
 
 UPDATE_FIRMWARE: ToolSpec[types.UpdateFirmwarePayload, types.UpdateFirmwareResult] = ToolSpec(
