@@ -299,3 +299,48 @@ async def test_a_link_that_a_tool_forges_is_not_read() -> None:
             kinds[artifact.kind] = stored is not None
             assert await files._read(artifact.uri, output.run_id, other) is None
         assert kinds == {"curve": True, "card": False, "code": False}
+
+
+async def load_artifacts(names: list[str]) -> str:
+    """Load nothing of the runtime's."""
+    return "own"
+
+
+OWN = StaticToolset(name="local.functions", bound=(func_tool(load_artifacts),))
+
+
+@pytest.mark.parametrize(
+    ("toolset", "restrictions"),
+    [(OWN, {}), (MEASURING, {"restrict_to_tool": "measure"})],
+    ids=["a tool of that name", "a restricted run"],
+)
+async def test_a_run_that_is_offered_no_such_tool_has_its_files(
+    toolset: StaticToolset, restrictions: dict[str, Any]
+) -> None:
+    planner = ScriptedPlanner(["Ok."])
+    async with running(agent("x.a", planner, toolset), **keeping()) as (runtime, _):
+        await client(runtime).run("Look.", session_id="s", files=[PHOTO], **restrictions)
+    (given,) = planner.inputs
+    assert list(map(data_of, blocks(given))) == [PNG]
+    assert listed(given) == ""
+    assert [spec.id for spec in given.tools if spec.id.startswith("toolgen.")] == []
+
+
+async def test_a_file_that_is_gone_is_named_in_its_place() -> None:
+    options = keeping()
+    planner = ScriptedPlanner(["Ok."], ["Ok."])
+    async with running(agent("x.a", planner), **options) as (runtime, _):
+        await client(runtime).run("Look.", session_id="s", files=[PHOTO])
+        await options["capabilities"][0].forget("s")
+        assert (await client(runtime).run("And now?", session_id="s")).status == "completed"
+    assert blocks(planner.inputs[1]) == [
+        {"type": "text", "text": "photo.png: The file is not there any more."}
+    ]
+
+
+async def test_an_erased_session_leaves_no_file() -> None:
+    options = keeping()
+    async with running(agent("x.a", ScriptedPlanner(["Ok."])), **options) as (runtime, _):
+        await client(runtime).run("Look.", session_id="s", files=[PHOTO])
+        await agents_of(runtime).erase("s")
+    assert await options["capabilities"][0].store.listed("session/s") == ()
