@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Final, get_args
@@ -166,7 +166,7 @@ class ServedRuns:
             raise HTTPProblem("idempotency-key-reused", "the key was given before, with other files")
         return run_record(self._runtime, status)
 
-    async def _has(self, links: Sequence[Any], files: Sequence[Upload], session: str) -> bool:
+    async def _has(self, links: Sequence[Mapping[str, str]], files: Sequence[Upload], session: str) -> bool:
         """Return whether a message came with these files."""
         loaded = [await self._runtime.artifacts.load(link["uri"], session_id=session) for link in links]
         kept = [Upload(name=f.info.name, data=f.data, media_type=f.info.media_type) for f in loaded]
