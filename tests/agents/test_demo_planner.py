@@ -75,7 +75,8 @@ async def test_what_is_missing_is_asked_for_by_its_name(home: Runtime) -> None:
     handle = await chat.client(home).start("Draw the readings of a device", session_id="s-mira")
     (asked,) = (await handle.settled()).awaiting
     assert asked.question.endswith(
-        "match draw_readings, which needs 'device_id' (ID of the device; list_devices returns it.). What is it?"
+        "match draw_readings, which needs 'device_id' "
+        "(ID of the device; list_devices returns it.). What is it?"
     )
     await handle.answer(asked, "h15")
     output = await handle.result()
