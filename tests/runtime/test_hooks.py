@@ -137,12 +137,12 @@ class Unset(Answer):
 
 
 @pytest.mark.parametrize("when", ["before", "after", "error"])
-async def test_a_verdict_without_its_value_fails_the_call_and_asks_no_further_hook(when: str) -> None:
+async def test_a_verdict_without_its_value_fails_the_call(when: str) -> None:
     executor = Listing(failing if when == "error" else None)
     second = Says()
     hooks = [Says(**{when: Unset()}), second]
     result = await runtime(executor, hooks=hooks).call(TOOL, SITE, META)
-    assert (result.status, when in second.heard) == ("error", when == "after")
+    assert (result.status, when in second.heard) == ("error", when != "error")
     assert result.error is not None
     assert result.error.correlation_id
 
@@ -163,9 +163,9 @@ ABORT = Abort(error=ToolError("over"))
     ("when", "said", "status", "is_next_asked"),
     [
         ("before", CONTINUE, "ok", True),
-        ("before", ANSWER, "ok", False),
-        ("before", DENY, "denied", False),
-        ("before", ABORT, "error", False),
+        ("before", ANSWER, "ok", True),
+        ("before", DENY, "denied", True),
+        ("before", ABORT, "error", True),
         ("error", CONTINUE, "error", True),
         ("error", ANSWER, "ok", False),
         ("error", DENY, "denied", False),
@@ -243,7 +243,7 @@ async def test_every_hook_sees_a_denial_whatever_another_says_of_it(said: Any) -
     executor = Listing()
     result = await runtime(executor, hooks=[audit, denies, audit]).call(TOOL, SITE, META)
     assert (result.status, result.json) == ("denied", b'{"error":"not on Sundays","code":"denied"}')
-    assert audit.heard == ["before", "after", "after"]
+    assert audit.heard == ["before", "before", "after", "after"]
     assert executor.calls == []
 
 
@@ -266,3 +266,23 @@ async def test_arguments_that_are_no_json_stay_the_reason_behind_a_hook() -> Non
     assert (result.status, hook.heard) == ("error", ["after"])
     assert result.retry_hint is not None
     assert result.retry_hint.reason == "invalid_arguments"
+
+
+@pytest.mark.parametrize(
+    ("said", "status"),
+    [
+        ((ANSWER, DENY), "denied"),
+        ((DENY, ANSWER), "denied"),
+        ((ABORT, DENY), "denied"),
+        ((ANSWER, ABORT), "error"),
+        ((ABORT, ANSWER), "error"),
+        ((ANSWER, CONTINUE), "ok"),
+    ],
+)
+async def test_the_strictest_verdict_before_a_tool_counts(said: tuple[Verdict, ...], status: str) -> None:
+    executor = Listing()
+    hooks = [Says(before=verdict) for verdict in said]
+    result = await runtime(executor, hooks=hooks).call(TOOL, SITE, META)
+    assert result.status == status
+    assert all("before" in hook.heard for hook in hooks)
+    assert executor.calls == []

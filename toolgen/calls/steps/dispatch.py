@@ -245,10 +245,11 @@ async def _prepare(frame: Frame, payload: ToolModel) -> object:
     tool = frame.tool
     call = frame.call = frame.tool_call(arguments_json(frame.arguments), payload)
     if tool.has_checks_before:
-        for hook in tool.before if frame.resumption is None else tool.on_resume:
+        hooks = iter(tool.before if frame.resumption is None else tool.on_resume)
+        for hook in hooks:
             verdict: Any = run_first_step(hook(call, call.payload, frame.context))
             if verdict.__class__ is not _hooks.Continue or verdict.payload is not None:
-                left = await _hooks.apply(_hooks.BEFORE, frame, hook, verdict, call)
+                left = await _hooks.apply_strictest(frame, hook, verdict, call, hooks)
                 if not isinstance(left, ToolCall):
                     return left.result
                 call = left

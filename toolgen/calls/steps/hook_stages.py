@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
@@ -17,7 +17,7 @@ from ..errors import ToolError
 from ..results import Suspended, ToolResult
 from .attempts import mark_state as mark_state
 from .failures import error_result, internal_error, log, tool_error_of, unreadable_result
-from .hooks import Continue, HookMethod, Stage, Stop, Verdict, notify
+from .hooks import STRICTNESS, Continue, HookMethod, Stage, Stop, Verdict, checked_verdict, notify
 from .result_encoding import encode_result, error_document, truncation_marker
 from .result_storing import store_and_truncate
 
@@ -131,6 +131,31 @@ async def apply(
     """
     verdict = await first.rest(frame.services.stage_timeout) if isinstance(first, SuspendedWork) else first
     return await stage.apply(hook, verdict, frame, subject)
+
+
+async def apply_strictest(
+    frame: Frame, hook: HookMethod, first: Any, call: ToolCall, later: Iterator[HookMethod]
+) -> ToolCall | Stop[ToolResult]:
+    """Return the call as a hook before the tool changed it, or the result of the strictest verdict.
+
+    If the hook stops the call, the later ones run on the call as it stood then. `Deny` is stricter than
+    `Abort`, and `Abort` than `Answer`.
+
+    Raises:
+        Exception: what a hook raises, or what its verdict means here.
+    """
+    limit_s = frame.services.stage_timeout
+    verdict = await first.rest(limit_s) if isinstance(first, SuspendedWork) else first
+    if not isinstance(checked_verdict(hook, verdict), Continue):
+        for other in later:
+            asked = run_with_timeout(limit_s, other(call, call.payload, frame.context))
+            if _strictness(left := checked_verdict(other, await asked)) > _strictness(verdict):
+                hook, verdict = other, left
+    return await BEFORE.apply(hook, verdict, frame, call)
+
+
+def _strictness(verdict: Verdict) -> int:
+    return next(at for at, kind in enumerate(STRICTNESS) if isinstance(verdict, kind))
 
 
 def _replace_payload(frame: Frame, call: ToolCall, payload: object) -> ToolCall:

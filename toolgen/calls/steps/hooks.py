@@ -55,7 +55,8 @@ class Abort:
 
 Verdict: TypeAlias = Continue | Answer | Deny | Abort
 
-_VERDICTS: Final = (Continue, Answer, Deny, Abort)
+STRICTNESS: Final = (Continue, Answer, Abort, Deny)
+"""The verdicts, the weakest first."""
 
 
 class Hook:
@@ -225,7 +226,7 @@ def checked_verdict(hook: HookMethod, verdict: object) -> Verdict:
     Raises:
         TypeError: it is none of the four, aborts with what is no `ToolError`, or denies without a text.
     """
-    if not isinstance(verdict, _VERDICTS):
+    if not isinstance(verdict, STRICTNESS):
         raise TypeError(
             f"{_name(hook)} returned {type(verdict).__name__}; a hook returns Continue, Answer, Deny or Abort"
         )
