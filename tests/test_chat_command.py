@@ -207,6 +207,18 @@ def test_an_approval_has_the_payload_that_the_design_asks_for(desk: ProjectFolde
     assert "the letter is gone" in said
 
 
+def test_an_approval_counts_for_further_calls_of_the_conversation(desk: ProjectFolder) -> None:
+    main = (desk.path / "app/main.py").read_text()
+    grantable = 'ConfirmSpec(hint="Burn {text}?", grantable=True)'
+    desk.write("app/main.py", main.replace('ConfirmSpec(hint="Burn {text}?")', grantable))
+    grant = '{"uses": 1, "expires_s": 60, "pattern": {"/text": {"one_of": ["a", "b"]}}}'
+    burn = 'burn_text {{"text": "{}"}}'.format
+    said = talk(desk, burn("a"), f"y {grant}", burn("b"), burn("a"), "n").out
+    assert said.count("[y/N], or y and the grant as JSON, such as: y {…}") == 2
+    assert [line for line in said.splitlines() if line.startswith("  approved by ")][1].endswith(" UTC")
+    assert said.count("← burn_text: ok") == 2
+
+
 def test_what_is_not_answered_is_asked_again_when_the_conversation_goes_on(desk: ProjectFolder) -> None:
     first = talk(desk, 'keep_text {"text": "it"}', agent="intern")
     assert first.out.endswith("[y/N]\nit waits; go on by: toolgen chat desk.intern --session s\n")

@@ -214,8 +214,14 @@ def _views_of(runtime: Runtime, tool: str) -> dict[str, str]:
 
 def _approval_prompt(awaiting: Suspended) -> str:
     """Return how an approval is typed, with what the design asks for besides."""
-    asks_more = "payload" in awaiting.answer_schema.get("properties", {})
-    return "[y/N], or y and the payload as JSON, such as: y {…}" if asks_more else "[y/N]"
+    part = _further_part(awaiting)
+    return f"[y/N], or y and the {part} as JSON, such as: y {{…}}" if part else "[y/N]"
+
+
+def _further_part(awaiting: Suspended) -> str:
+    """Return what may be typed after a yes: the payload, or a grant of further calls; "" for nothing."""
+    parts = awaiting.answer_schema.get("properties", {})
+    return next((name for name in ("payload", "grant") if name in parts), "")
 
 
 def _approval(line: str, awaiting: Suspended) -> Any:
@@ -224,11 +230,12 @@ def _approval(line: str, awaiting: Suspended) -> Any:
     Raises:
         ValueError: what follows the yes is not JSON.
     """
-    word, _, payload = line.strip().partition(" ")
+    word, _, further = line.strip().partition(" ")
     is_yes = word.lower() in ("y", "yes")
     if not awaiting.token:
         return is_yes
-    return {"approved": is_yes} | ({"payload": typed_json(payload)} if is_yes and payload.strip() else {})
+    part = _further_part(awaiting) or "payload"
+    return {"approved": is_yes} | ({part: typed_json(further)} if is_yes and further.strip() else {})
 
 
 def _answer(line: str, schema: Any) -> Any:
