@@ -88,7 +88,7 @@ class GrantRecord(TypedDict):
     """Maximum number of calls."""
     used: int
     """Number of calls that have used it."""
-    pattern: NotRequired[dict[str, Any]]
+    pattern: NotRequired[dict[str, object]]
     """Conditions on the arguments, by JSON Pointer."""
     covers: str
     """The pattern as a sentence for people."""

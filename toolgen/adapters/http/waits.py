@@ -125,7 +125,7 @@ class ServedWaits:
         records = [{name: value for name, value in each.items() if value not in ("", None)} for each in shown]
         return {"grants": cast(list[GrantRecord], records)}
 
-    async def revoke(self, request: Request, caller: Caller, body: dict[str, Any]) -> GrantPage:
+    async def revoke(self, request: Request, caller: Caller, body: dict[str, Json]) -> GrantPage:
         """Revoke a grant of a session of the caller, and return those that are left."""
         require_known(body)
         session_id, grant_id = request.path_params["session"], request.path_params["grant"]
