@@ -17,6 +17,7 @@ import { ToolPage } from "../tools/ToolPage";
 import { ToolsPlace } from "../tools/ToolsPlace";
 import { chartOf } from "../views/chart";
 import MarkdownView from "../views/MarkdownView";
+import { Grants } from "../waits/Grants";
 import { WaitPanel } from "../waits/WaitPanel";
 import WaitsPlace from "../waits/WaitsPlace";
 
@@ -48,13 +49,14 @@ function saying(text: string) {
   const lost = { value: [run], error: undefined, again: nothing, pages: 1, older: undefined };
   const session = { id: text, agent: text, created_at: 1, message: text };
   const turn = { run_id: run.id, turn_id: "t", agent: text, started_at: 1, messages: [{ type: "user", text, files: [{ name: text, media_type: text, size: 1, uri: "u", href: "h" }] }, { type: "assistant", text, calls: [{ id: "c", name: text, arguments: { [text]: text } }] }, { type: "tools", answers: [{ id: "c", name: text, status: "ok", result: { [text]: text } }] }] };
-  const answers: Record<string, unknown> = { suspensions: { suspensions: [wait] }, runs: { runs: [run] }, sessions: { sessions: [session] }, messages: { session, turns: [turn] }, run, wait };
+  const answers: Record<string, unknown> = { suspensions: { suspensions: [wait] }, runs: { runs: [run] }, sessions: { sessions: [session] }, messages: { session, turns: [turn] }, run, wait, grants: { grants: [{ id: text, tool: text, session_id: text, granted_by: text, granted_at: 1, expires_at: 2, uses: 1, used: 0, covers: text }] } };
   const address = (place: string, parts: readonly string[] = [], query: Readonly<Record<string, string>> = {}) => ({ place, parts, query });
   const places: Readonly<Record<string, ReactNode>> = {
     "an approval": <WaitPanel wait={wait} catalogue={catalogue} isOpen again={nothing} />,
     "a record that is not sealed": <WaitPanel wait={{ ...wait, seal: "tampered" }} catalogue={catalogue} isOpen again={nothing} />,
     "the list of waits": <WaitsPlace catalogue={catalogue} address={address("waits")} waits={waits} lost={lost} newest={1} />,
     "the list of unknown outcomes": <WaitsPlace catalogue={catalogue} address={address("waits", [], { for: "word" })} waits={waits} lost={lost} newest={1} />,
+    "the grants of a session": <Grants session={text} />,
     "a timeline": <TimelineView timeline={timeline} />,
     "a call of unknown outcome": <Unknown run="r" call="c" session={text} timeline={timeline} catalogue={catalogue} again={nothing} />,
     "a result": <ResultPanel call={call} tookMs={1} />,
