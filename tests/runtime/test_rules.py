@@ -142,6 +142,24 @@ async def test_an_allowed_call_is_still_confirmed_if_its_design_says_so() -> Non
     assert asked.question == "Read x?"
 
 
+async def test_a_grant_stands_in_for_a_rule_that_asks_and_for_none_that_denies() -> None:
+    rules: list[Any] = [
+        {"decision": "ask", "tool": "a.b.read", "reason": "May it read?"},
+        {"decision": "deny", "arguments": {"/path": {"path_prefix": "/srv/secret"}}},
+    ]
+    runtime = Runtime(policy=RulePolicy(rules), engine=InProcessEngine())
+    confirm = ConfirmSpec(grantable=True)
+    runtime.tools.register(function_toolset("a.b", [func_tool(read, toolset="a.b", confirm=confirm)]))
+    asked = (await runtime.call("read", {"path": "/srv/a"}, META)).suspension
+    assert asked is not None
+    assert asked.question == "May it read?"
+    terms: dict[str, Any] = {"pattern": {"/path": {"path_prefix": "/srv"}}, "uses": 9, "expires_s": 60}
+    await runtime.waits.answer(asked.token, {"approved": True, "grant": terms}, by="jo")
+    paths = ("/srv/b", "/srv/secret/b", "/srv/./secret/b", "/srv/../b")
+    statuses = [(await runtime.call("read", {"path": path}, META)).status for path in paths]
+    assert statuses == ["ok", "denied", "denied", "denied"]
+
+
 async def test_a_rule_that_names_no_tool_is_found_before_the_first_call() -> None:
     runtime = desk(RulePolicy([{"decision": "deny", "tool": "disk.files.remove"}]))
     with pytest.raises(
