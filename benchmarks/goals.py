@@ -76,7 +76,7 @@ def _start(row: str, most: float, lever: str, name: str = "") -> Goal:
 def _import(row: str, most: float) -> Goal:
     """Return the goal of a ratio over the documents of 20 operations and more."""
     name = f"import of an OpenAPI document against FastMCP, {row}"
-    lever = "a third is the writing of types, and a quarter the check of the design"
+    lever = "a third is the reading of schemas, and a sixth the check of the design"
     return Goal(row=name, most=most, unit="×", place=("imports", row), lever=lever)
 
 
