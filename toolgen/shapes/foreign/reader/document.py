@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias, cast
 
 from toolgen.contract.json_pointer import pointer_of
 from toolgen.contract.json_value import Json
@@ -61,8 +61,11 @@ class _Reader:
                 message = f"stands under keys of more than {LONGEST_POINTER} characters"
                 self._report(trail, message, "shorten the keys, or use $defs", stop=True)
             is_object = isinstance(value, dict)
-            parent[key] = new = dict[Any, Any]() if is_object else [None] * len(value)
-            parts: Iterable[tuple[Any, Any]] = value.items() if isinstance(value, dict) else enumerate(value)
+            new: Any = cast("Any", {} if is_object else [None] * len(value))
+            parent[key] = new
+            parts = cast(
+                "Iterable[tuple[Any, Any]]", value.items() if isinstance(value, dict) else enumerate(value)
+            )
             is_flat = depth < DEEPEST
             for name, inner in parts:
                 size = 2
@@ -79,7 +82,7 @@ class _Reader:
                 if is_flat and (kind is bool or inner is None or (kind is str and inner.isascii())):
                     new[name] = inner
                     self._values += 1
-                    self._characters += len(inner) if kind is str else 0
+                    self._characters += len(inner) if isinstance(inner, str) else 0
                 else:
                     new[name] = None
                     waiting.append((inner, new, name, (trail, name), depth + 1, length + size))

@@ -70,8 +70,9 @@ def _is_decided(schema: Schema) -> bool:
     for word, value in schema.items():
         if word in _DECIDED or word[:2] == "x-":
             continue
+        is_place = word == "$ref" and _PLAIN_POINTER.fullmatch(value) is not None
         is_size = word in _LIMITS and isinstance(value, int) and abs(value) < _SMALL
-        if not is_size and not (word == "$ref" and _PLAIN_POINTER.fullmatch(value)):
+        if not (is_place or is_size):
             return False
     return True
 
