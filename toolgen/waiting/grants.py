@@ -189,7 +189,7 @@ async def require_grant(
         )
 
 
-def pattern_of(grant: Any) -> ArgumentPattern | None:
+def pattern_of(grant: Mapping[str, object]) -> ArgumentPattern | None:
     """Return the pattern of a grant in an answer.
 
     Raises:
