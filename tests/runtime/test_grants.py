@@ -124,6 +124,25 @@ async def test_a_pattern_compares_the_arguments(host: Host) -> None:
         assert [await status(runtime, path) for path in paths] == ["suspended"] * 3 + ["ok"]
 
 
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (r'{"path": "/srv/b", "path": "/etc"}', "suspended"),
+        (r'{"path": "/etc", "path": "\u002fsrv/b"}', "ok"),
+        (r'{"path": "/srv/\u002e\u002e/etc"}', "suspended"),
+        (r'{"path": "/srv/b\u0000"}', "suspended"),
+        (r'{"path": "/srv/%2e%2e/etc"}', "suspended"),
+        (r'{"path": "/SRV/b"}', "suspended"),
+    ],
+)
+async def test_a_pattern_compares_what_runs_and_not_what_was_written(arguments: str, expected: str) -> None:
+    host = Host()
+    async with host.runtime() as runtime:
+        await granted(runtime, {**ANYWHERE, **BELOW})
+        assert (await runtime.call(TOOL, arguments, META)).status == expected
+    assert host.disk.written == ["/srv/a", *(["/srv/b"] if expected == "ok" else [])]
+
+
 async def test_a_changed_tool_asks_again(tmp_path: Path) -> None:
     host = Host(tmp_path / "runs.db")
     async with host.runtime() as runtime:
