@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
-import shutil
-import sqlite3
-from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -343,45 +339,9 @@ async def test_a_pattern_names_no_sensitive_argument() -> None:
         assert (await runtime.call("pay", {"card": "4222", "amount": 1.0}, META)).status == "ok"
 
 
-@pytest.mark.parametrize("field", ["tool", "session_id", "requested_by", "uses", "expires_at", "pattern"])
-async def test_a_grant_that_was_changed_in_the_file_is_not_used(tmp_path: Path, field: str) -> None:
-    host = Host(tmp_path / "runs.db")
-    async with host.runtime() as runtime:
-        grant = await granted(runtime, {**ANYWHERE, **BELOW})
-    assert host.path is not None
-    with closing(sqlite3.connect(host.path)) as database, database:
-        row = database.execute("SELECT input FROM run WHERE run_id = ?", (grant.id,)).fetchone()
-        document = json.loads(row[0])
-        other = {"uses": 9, "expires_at": 1e9, "pattern": None}.get(field, "s")
-        document[field] = other if document[field] != other else "t"
-        changed = json.dumps(document).encode()
-        database.execute("UPDATE run SET input = ? WHERE run_id = ?", (changed, grant.id))
-    async with host.runtime() as runtime:
-        assert await runtime.waits.grants("s") == ()
-        assert await status(runtime) == "suspended"
-        await runtime.waits.revoke(grant.id)
-
-
 def test_what_grants_further_calls_has_no_payload() -> None:
     host = Host()
     payload = devices.LIST_DEVICES.payload
     host.facts["confirm"] = ConfirmSpec(grantable=True, payload=payload)
     with pytest.raises(RegistrationError, match="'write' is grantable, and its approval has a payload"):
         host.runtime()
-
-
-async def test_a_file_that_is_accepted_for_a_lost_one_has_no_grants(tmp_path: Path) -> None:
-    kept, lost = Host(tmp_path / "kept.db"), Host(tmp_path / "lost.db")
-    for host in (kept, lost):
-        async with host.runtime() as runtime:
-            await granted(runtime)
-    for suffix in ("", ".key"):
-        shutil.copy(tmp_path / f"kept.db{suffix}", tmp_path / f"lost.db{suffix}")
-    engine = InProcessEngine(lost.path)
-    assert await engine.restore() is not None
-    await engine.close()
-    async with lost.runtime() as runtime:
-        assert await runtime.waits.grants("s") == ()
-        assert await status(runtime) == "suspended"
-    async with kept.runtime() as runtime:
-        assert await status(runtime) == "ok"

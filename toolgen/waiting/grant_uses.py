@@ -65,6 +65,7 @@ async def store_grant(waits: WaitRegistry, spec: ToolSpec, frozen: FrozenCall, a
         "agent": meta.agent,
         "labels": dict(meta.labels),
         "granted_by": by,
+        "asked_at": frozen.created_at,
         "granted_at": now,
         "expires_at": now + terms["expires_s"],
         "uses": int(terms["uses"]),
@@ -110,7 +111,7 @@ def _read(waits: WaitRegistry, status: RunStatus) -> Grant | None:
     if verdict != "sealed":
         log.warning("the grant of run %s is not used: it is %s", status.run_id, verdict)
         return None
-    facts: Any = document
+    facts: Any = {name: value for name, value in document.items() if name != "asked_at"}
     pattern = None if facts["pattern"] is None else ArgumentPattern.from_json(facts["pattern"])
     return Grant(**{**facts, "id": status.run_id, "pattern": pattern})
 

@@ -9,10 +9,10 @@ from typing import Final
 
 from toolgen.stores.sqlite_errors import DamagedRowError
 
-from ..context import answer_name
+from ..context import GRANT_LOOP, REVOKED, answer_name
 from ..errors import session_over, wait_over
 from ..statuses import Receipt
-from .journal import CANCEL, NULL, RunRecord, SignalRecord
+from .journal import CANCEL, NULL, RunRecord, SignalRecord, decode
 from .pruning import RunTree
 from .sqlite_rows import is_awaited, is_wait_over
 from .sqlite_tables import ids, is_over, known_number, newest_run, run_number
@@ -20,6 +20,8 @@ from .witness import open_runs, run_digest
 
 _PAGES: Final = 100
 """Pages that are given back to the disk in one transaction."""
+RESTORED: Final = "INSERT OR REPLACE INTO meta (name, value) VALUES ('restored', ?)"
+"""Notes when the file was found to be older than its witness."""
 _LOST: Final = "lost"
 """The key of an answer that the file has lost; what anybody answers differs from it."""
 
@@ -45,7 +47,20 @@ def start_run(database: sqlite3.Connection, record: RunRecord, state: str) -> in
         "INSERT INTO run (no, run_id, loop, session, input, state) VALUES (?, ?, ?, ?, ?, ?)",
         (no, record.run_id, record.loop, record.session, record.input, state),
     )
+    if record.loop == GRANT_LOOP:
+        _revoke_restored(database, no, decode(record.input))
     return no
+
+
+def _revoke_restored(database: sqlite3.Connection, no: int, grant: Mapping[str, float]) -> None:
+    """Revoke a new grant if its question is older than the last restoration of the file.
+
+    The answer was in the older file, and the grant may have been used up or revoked since.
+    """
+    restored = database.execute("SELECT value FROM meta WHERE name = 'restored'").fetchone()
+    if restored is not None and grant["asked_at"] <= restored[0]:
+        name = answer_name(REVOKED)
+        _insert(database, no, SignalRecord(name, name, b'"restored"', key=_LOST))
 
 
 def add_signal(database: sqlite3.Connection, run_id: str, signal: SignalRecord) -> bool:

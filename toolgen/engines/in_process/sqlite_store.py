@@ -82,6 +82,7 @@ class SqliteStore(RunStore):
         self.seen_numbers: set[int] = set()
         """The signals that the worker has seen and that are not written as seen yet."""
         self.clock = RunClock(clock)
+        self._wall = clock
         self._next = 0
         self._timed = 0.0
         self._damaged: dict[str, StoreCorruptError] = {}
@@ -108,6 +109,8 @@ class SqliteStore(RunStore):
         self.clock.continue_from(at)
         self.finished = self.batches.read(rows.count_finished)
         lacking = self.witness.open()
+        if lacking:
+            self.batches.put(steps.RESTORED, self._wall())
         await self.batches.wait_written()
         if self.witness.lost_calls:
             await self.batches.run(partial(steps.answer_begun, begun_ops=self.witness.lost_calls))
@@ -117,6 +120,7 @@ class SqliteStore(RunStore):
         """Create the file where it is lost, and accept it; as `Witness.restore`."""
         make_file(self.batches.path, FORMAT)
         self.id = self.batches.write_now(steps.engine_id)
+        self.batches.put(steps.RESTORED, self._wall())
         return await self.witness.restore()
 
     def load(self, where: str, *values: object) -> list[RunRecord]:
