@@ -238,10 +238,7 @@ def decode_if_blank(frame: Frame, error: ToolValidationError) -> Any:
 
 
 async def _prepare(frame: Frame, payload: ToolModel) -> object:
-    """Run hooks, authorization and injection.
-
-    Returns the payload as the executor gets it, or the `ToolResult` that ends the call.
-    """
+    """Run hooks, authorization and injection; return the payload, or the `ToolResult` that ends the call."""
     tool = frame.tool
     call = frame.call = frame.tool_call(arguments_json(frame.arguments), payload)
     if tool.has_checks_before:
