@@ -32,7 +32,10 @@ from .grants import GRANT, Grant, covers, may_approve, pattern_of
 from .wait_registry import WaitRegistry
 
 if TYPE_CHECKING:
-    from toolgen.calls.steps.frame import Ask, Frame
+    from collections.abc import Awaitable, Callable
+
+    from toolgen.calls.results import ToolResult
+    from toolgen.calls.steps.frame import Frame
 
 _GRANT_RUN: Final = "grant_"
 """What the id of a grant begins with."""
@@ -145,7 +148,9 @@ def _call_key(frame: Frame, payload_json: bytes) -> str:
     return hashlib.sha256(json.dumps(facts).encode()).hexdigest() if run_id else secrets.token_hex(16)
 
 
-async def prepare_use(waits: WaitRegistry, frame: Frame, frozen: FrozenCall, ask: Ask) -> bool:
+async def prepare_use(
+    waits: WaitRegistry, frame: Frame, frozen: FrozenCall, ask: Callable[[], Awaitable[ToolResult]]
+) -> bool:
     """Return whether a grant covers a call, which then takes a use of it immediately before its executor.
 
     If it gets none there, since others were faster or somebody has revoked the grant, it asks.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import fields, replace
+from functools import partial
 from typing import Any, Final, assert_never
 
 from toolgen.calls.answer_schema import checked_schema
@@ -14,7 +15,7 @@ from toolgen.calls.reports import SILENT
 from toolgen.calls.results import Pending, RetryHint, ToolResult, Unfinished
 from toolgen.calls.specs import ToolSpec
 from toolgen.calls.steps.failures import error_result
-from toolgen.calls.steps.frame import Ask, Frame, RuntimeServices
+from toolgen.calls.steps.frame import Frame, RuntimeServices
 from toolgen.calls.steps.registered_tool import RegisteredTool
 from toolgen.calls.steps.result_encoding import truncation_marker
 from toolgen.contract.errors import ToolgenError
@@ -62,24 +63,32 @@ class CallSuspender:
         spec = frame.spec
         if self.waits.refuses:
             raise RuntimeClosedError(spec.id)
+        if (denied := await self._without_place(frame, "needs approval, but")) is not None:
+            return denied
+        call = self._approval(frame, frozen, question, preview, is_shortened)
+        return suspended_result(frame.services, await grantable(self.waits, spec, call))
+
+    async def granted(
+        self, frame: Frame, frozen: bytes, question: str, preview: str, *, is_shortened: bool
+    ) -> bool:
+        from .grant_uses import prepare_use  # few tools allow grants
+
+        call = self._approval(frame, frozen, question, preview, is_shortened)
+        ask = partial(self.ask, frame, frozen, question, preview, is_shortened=is_shortened)
+        return await prepare_use(self.waits, frame, call, ask)
+
+    def _approval(
+        self, frame: Frame, frozen: bytes, question: str, preview: str, is_shortened: bool
+    ) -> FrozenCall:
+        """Return the call, frozen for the question whether it may run."""
         asked = Asked(
             kind="confirmation",
             question=question,
             preview=preview,
             is_shortened=is_shortened,
-            answer_schema=approval_schema(spec),
+            answer_schema=approval_schema(frame.spec),
         )
-        if (denied := await self._without_place(frame, "needs approval, but")) is not None:
-            return denied
-        call = freeze(frame, frozen, asked, self.waits.options)
-        return suspended_result(frame.services, await grantable(self.waits, spec, call))
-
-    async def granted(self, frame: Frame, frozen: bytes, ask: Ask) -> bool:
-        from .grant_uses import prepare_use  # few tools allow grants
-
-        asked = Asked(kind="confirmation", answer_schema=approval_schema(frame.spec))
-        call = freeze(frame, frozen, asked, self.waits.options)
-        return await prepare_use(self.waits, frame, call, ask)
+        return freeze(frame, frozen, asked, self.waits.options)
 
     async def suspend(self, frame: Frame, unfinished: Unfinished | Pending, frozen: bytes) -> ToolResult:
         spec, document = frame.spec, b""

@@ -6,7 +6,6 @@ import inspect
 import json
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING
 
 from toolgen.contract.boundary import run_with_timeout
@@ -69,11 +68,11 @@ async def authorize(frame: Frame, call: ToolCall) -> ToolResult | None:
         services.reports.emit_authorization(spec.id, frame.meta, "denied", "runtime", UNAVAILABLE)
         return frame.denied_result(f"{spec.name} needs approval, but {why}", code=UNAVAILABLE)
     question = question or f"Run {spec.title}?"
-    ask = partial(suspender.ask, frame, frozen, question, preview, is_shortened=is_shortened)
+    asked = frame, frozen, question, preview
     is_grantable = spec.confirm is not None and spec.confirm.grantable
-    if is_grantable and await suspender.granted(frame, frozen, ask):
+    if is_grantable and await suspender.granted(*asked, is_shortened=is_shortened):
         return None
-    return await ask()
+    return await suspender.ask(*asked, is_shortened=is_shortened)
 
 
 async def _policy_decision(frame: Frame, call: ToolCall, preview: str) -> Allow | Ask | Deny:

@@ -54,10 +54,6 @@ HandToRun: TypeAlias = "Callable[[RegisteredTool, Arguments, ToolResult, CallMet
 """Returns the result of a call that an agent answers, or that waits from now on."""
 
 
-Ask: TypeAlias = "Callable[[], Awaitable[ToolResult]]"
-"""Asks a person to approve a call, and returns its suspended result."""
-
-
 class Suspender(Protocol):
     """Suspends calls until they are answered: `waiting.suspending.CallSuspender`."""
 
@@ -76,8 +72,10 @@ class Suspender(Protocol):
         """
         ...
 
-    async def granted(self, frame: Frame, frozen: bytes, ask: Ask) -> bool:
-        """Return whether an earlier answer has granted a call with these arguments, and let it run by that.
+    async def granted(
+        self, frame: Frame, frozen: bytes, question: str, preview: str, *, is_shortened: bool
+    ) -> bool:
+        """Return whether an earlier answer has granted what `ask` would ask, and let the call run by that.
 
         The call takes a use of the grant immediately before its executor. If it gets none, it asks.
         """
