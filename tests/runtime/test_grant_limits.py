@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
-from tests.runtime.granting import Host, asked, granted, status
-from toolgen.runtime import Suspended
+import pytest
+
+from tests.runtime.granting import META, Host, asked, granted, status
+from toolgen.engines import InProcessEngine
+from toolgen.runtime import Runtime, Suspended, ToolContext, ToolOutcome, Unfinished
+from toolgen.runtime.functions import func_tool, function_toolset
 
 
 def by_text(asked: Suspended, answer: Any, by: str) -> str:
@@ -19,3 +24,24 @@ async def test_a_rule_reads_the_question_that_a_grant_would_answer() -> None:
         await granted(runtime)
         assert [await status(runtime, path) for path in ("/srv/prod", "/srv/test")] == ["suspended", "ok"]
         assert "grant" not in (await asked(runtime, "/srv/prod")).answer_schema["properties"]
+
+
+@dataclass
+class Funding:
+    grant: str
+
+
+@pytest.mark.parametrize("method", ["answer", "answer_as_caller"])
+async def test_a_field_of_that_name_in_an_answer_to_a_tool_is_none(method: str) -> None:
+    async def fund(ctx: ToolContext) -> str | Unfinished:
+        """Fund."""
+        funding = ctx.answered(Funding)
+        return ToolOutcome.ask("Which?", Funding) if funding is None else funding.grant
+
+    runtime = Runtime(engine=InProcessEngine())
+    runtime.tools.register(function_toolset("x.money", [func_tool(fund, toolset="x.money")]))
+    async with runtime:
+        waiting = (await runtime.call("fund", {}, META)).suspension
+        assert waiting is not None
+        result = await getattr(runtime.waits, method)(waiting.token, {"grant": "Erasmus"})
+        assert result.json == b'"Erasmus"'

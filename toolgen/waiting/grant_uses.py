@@ -28,7 +28,7 @@ from toolgen.engines.context import GRANT_LOOP, REVOKED, answer_name
 
 from .answers import answer_document
 from .errors import UnknownGrantError
-from .grants import GRANT, Grant, covers, may_approve, pattern_of
+from .grants import GRANT, Grant, covers, granted_terms, may_approve, pattern_of
 from .wait_registry import WaitRegistry
 
 if TYPE_CHECKING:
@@ -56,9 +56,8 @@ async def granted_calls(ctx: RunContext, run_input: Any) -> None:
 
 async def store_grant(waits: WaitRegistry, spec: ToolSpec, frozen: FrozenCall, answer: Json, by: str) -> None:
     """Store the grant of an answer that `require_grant` has accepted, once; nothing without one."""
-    if not isinstance(answer, dict) or GRANT not in answer:
+    if (terms := granted_terms(frozen, answer)) is None:
         return
-    terms: Any = answer[GRANT]
     id_, now, meta, pattern = f"{_GRANT_RUN}{frozen.id}", _now(waits), frozen.meta, pattern_of(terms)
     document: dict[str, Json] = {
         "tool": spec.id,

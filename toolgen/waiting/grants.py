@@ -136,13 +136,22 @@ async def may_be_granted(waits: WaitRegistry, spec: ToolSpec, frozen: FrozenCall
     return is_allowed and is_asked and await may_approve(waits, frozen, frozen.meta.requested_by)
 
 
-def refuse_grant_of_peer(options: WaitOptions, answer: Json) -> None:
+def granted_terms(frozen: FrozenCall | None, answer: Json) -> Any:
+    """Return the terms of the grant in an answer to an approval; None for an answer without one.
+
+    In an answer to another question, and in a result of pending work, a field of that name is the tool's.
+    """
+    is_approval = frozen is not None and frozen.kind == "confirmation"
+    return answer.get(GRANT) if is_approval and isinstance(answer, dict) else None
+
+
+def refuse_grant_of_peer(options: WaitOptions, frozen: FrozenCall | None, answer: Json) -> None:
     """Raise if an answer that comes through MCP or a framework grants, and the host does not allow that.
 
     Raises:
         BadAnswerError: as said.
     """
-    if isinstance(answer, dict) and answer.get(GRANT) is not None and not options.peers_may_grant:
+    if granted_terms(frozen, answer) is not None and not options.peers_may_grant:
         raise BadAnswerError(
             "an answer that comes through MCP or a framework grants no further calls on this host", hint=_FIX
         )
@@ -156,7 +165,8 @@ async def require_grant(
     Raises:
         BadAnswerError: as said; the call still waits.
     """
-    if not isinstance(answer, dict) or GRANT not in answer:
+    terms = granted_terms(frozen, answer)
+    if terms is None or not isinstance(answer, dict):
         return
     schema = frozen.answer_schema.get("properties", {}).get(GRANT)
     if schema is None:
@@ -167,11 +177,10 @@ async def require_grant(
             hint=_FIX,
         )
     issues = tuple(
-        replace(issue, keys=(GRANT, *issue.keys)) for issue in value_issues(schema, answer[GRANT], 20, schema)
+        replace(issue, keys=(GRANT, *issue.keys)) for issue in value_issues(schema, terms, 20, schema)
     )
     if issues:
         raise BadAnswerError(f"the answer does not fit: {'; '.join(map(str, issues))}", issues)
-    terms: Any = answer[GRANT]
     most = {"expires_s": waits.options.max_grant_s, "uses": waits.options.max_grant_uses}
     for name, limit in most.items():
         if not 0 < terms[name] <= limit:

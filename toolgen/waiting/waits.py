@@ -140,12 +140,12 @@ class Waits:
             SuspensionError, UnsettledAnswerError, RegistrationError: as `answer`.
         """
         waits = self._require()
-        refuse_grant_of_peer(waits.options, answer)
-        if wait_s is not None:
-            return await self.answer(token, answer, session_id=session_id, by=by, wait_s=wait_s)
         claims = waits.sealer.open(token)
         await waits.start(top_run(claims.run_id))
         opened = await waits.open(claims, session_id)
+        refuse_grant_of_peer(waits.options, opened.frozen, answer)
+        if wait_s is not None:
+            return await self.answer(token, answer, session_id=session_id, by=by, wait_s=wait_s)
         give = partial(self.answer, token, answer, session_id=session_id, by=by)
         if not may_execute(opened, answer):
             return await give(wait_s=None)
