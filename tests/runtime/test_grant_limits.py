@@ -7,10 +7,12 @@ from typing import Any
 
 import pytest
 
-from tests.runtime.granting import META, Host, asked, granted, status
+from tests.runtime.granting import ANYWHERE, META, Host, asked, granted, status
+from toolgen.agents import AgentRegistration, Agents, AgentSpec, ScriptedPlanner
 from toolgen.engines import InProcessEngine
 from toolgen.runtime import Runtime, Suspended, ToolContext, ToolOutcome, Unfinished
 from toolgen.runtime.functions import func_tool, function_toolset
+from toolgen.waiting import LateAnswerError
 
 
 def by_text(asked: Suspended, answer: Any, by: str) -> str:
@@ -45,3 +47,19 @@ async def test_a_field_of_that_name_in_an_answer_to_a_tool_is_none(method: str) 
         assert waiting is not None
         result = await getattr(runtime.waits, method)(waiting.token, {"grant": "Erasmus"})
         assert result.json == b'"Erasmus"'
+
+
+async def test_it_counts_no_more_in_a_session_that_has_ended() -> None:
+    host = Host()
+    runtime = host.runtime()
+    agents = Agents(runtime)
+    spec = AgentSpec(id="x.agent", description="Talks.")
+    agents.register(AgentRegistration(spec=spec, planner=ScriptedPlanner(["Hello."])))
+    async with runtime:
+        await (await agents.client("x.agent").start("Hi.", session_id="s")).result()
+        await granted(runtime)
+        await agents.sessions.end("s")
+        waiting = await asked(runtime)
+        with pytest.raises(LateAnswerError):
+            await runtime.waits.answer(waiting.token, {"approved": True, "grant": ANYWHERE}, by="jo")
+    assert host.disk.written == ["/srv/a"]

@@ -27,8 +27,9 @@ from toolgen.engines import ClockEngine, RunContext, RunStatus, UnknownRunError,
 from toolgen.engines.context import GRANT_LOOP, REVOKED, answer_name
 
 from .answers import answer_document
-from .errors import UnknownGrantError
+from .errors import LateAnswerError, UnknownGrantError
 from .grants import GRANT, Grant, covers, granted_terms, may_approve, pattern_of
+from .sending import send_answer
 from .wait_registry import WaitRegistry
 
 if TYPE_CHECKING:
@@ -194,7 +195,8 @@ async def take_use(waits: WaitRegistry, grant: Grant, frame: Frame, payload_json
         for number in range(1, grant.uses + 1):
             kept = await engine.kept_answer(grant.id, _use(number))
             if kept is None:
-                receipt = await engine.answer(grant.id, _use(number), use, key=key, session=grant.session_id)
+                facts = (waits, grant.id, _use(number), use)
+                receipt = await send_answer(*facts, key=key, session_id=grant.session_id)
                 if receipt == "conflict":
                     continue
                 if receipt == "recorded":  # and so in no witness
@@ -202,7 +204,7 @@ async def take_use(waits: WaitRegistry, grant: Grant, frame: Frame, payload_json
             elif not isinstance(kept, dict) or kept.get("key") != key:
                 continue
             return await engine.kept_answer(grant.id, REVOKED) is None and _now(waits) < grant.expires_at
-    except (UnknownRunError, WaitOverError):
+    except (UnknownRunError, LateAnswerError):
         pass
     return False
 
