@@ -63,3 +63,13 @@ async def test_it_counts_no_more_in_a_session_that_has_ended() -> None:
         with pytest.raises(LateAnswerError):
             await runtime.waits.answer(waiting.token, {"approved": True, "grant": ANYWHERE}, by="jo")
     assert host.disk.written == ["/srv/a"]
+
+
+async def test_a_clock_that_was_set_back_gives_it_no_further_time() -> None:
+    host = Host()
+    async with host.runtime() as runtime:
+        await granted(runtime)
+        host.clock.now -= 86400
+        assert await status(runtime) == "suspended"
+        host.clock.now += 86400
+        assert await status(runtime) == "ok"

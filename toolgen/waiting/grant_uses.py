@@ -84,6 +84,11 @@ def _now(waits: WaitRegistry) -> float:
     return waits.options.clock() + held
 
 
+def _is_now(waits: WaitRegistry, grant: Grant) -> bool:
+    """Return whether a grant counts at this time; a clock that was set back gives it no further time."""
+    return grant.granted_at <= _now(waits) < grant.expires_at
+
+
 async def open_grants(waits: WaitRegistry, session_id: str | None) -> tuple[Grant, ...]:
     """Return the grants of a session, or of all, that are neither expired nor revoked, the newest first."""
     grants = []
@@ -126,7 +131,7 @@ def _use(number: int) -> str:
 async def find_grant(waits: WaitRegistry, frame: Frame, frozen: FrozenCall) -> Grant | None:
     """Return an open grant that covers a call and has a use left; None without one."""
     for grant in await open_grants(waits, frame.meta.session_id) if frame.meta.session_id else ():
-        if not covers(grant, frame.spec, frame.meta, frozen.payload_json):
+        if not _is_now(waits, grant) or not covers(grant, frame.spec, frame.meta, frozen.payload_json):
             continue
         has_use = grant.used < grant.uses or await _own_use(
             waits, grant, _call_key(frame, frozen.payload_json)
@@ -203,7 +208,7 @@ async def take_use(waits: WaitRegistry, grant: Grant, frame: Frame, payload_json
                     return False
             elif not isinstance(kept, dict) or kept.get("key") != key:
                 continue
-            return await engine.kept_answer(grant.id, REVOKED) is None and _now(waits) < grant.expires_at
+            return await engine.kept_answer(grant.id, REVOKED) is None and _is_now(waits, grant)
     except (UnknownRunError, LateAnswerError):
         pass
     return False
