@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.runtime.granting import ANYWHERE, META, Host, asked, granted, status
+from tests.runtime.granting import ANYWHERE, BELOW, META, Host, asked, granted, status
 from toolgen.agents import AgentRegistration, Agents, AgentSpec, ScriptedPlanner
 from toolgen.engines import InProcessEngine
 from toolgen.runtime import Runtime, Suspended, ToolContext, ToolOutcome, Unfinished
@@ -73,3 +73,14 @@ async def test_a_clock_that_was_set_back_gives_it_no_further_time() -> None:
         assert await status(runtime) == "suspended"
         host.clock.now += 86400
         assert await status(runtime) == "ok"
+
+
+@pytest.mark.parametrize(("path", "expected"), [("/srv/b", "suspended"), ("/etc/b", "ok")])
+async def test_a_denied_call_does_not_run_by_a_grant_if_it_is_made_again(path: str, expected: str) -> None:
+    host = Host()
+    async with host.runtime() as runtime:
+        waiting = await asked(runtime, path)  # before the grant
+        await granted(runtime, {**ANYWHERE, **BELOW})
+        denied = await runtime.waits.answer(waiting.token, {"approved": False}, by="jo")
+        assert denied.status == "denied"
+        assert await status(runtime) == expected

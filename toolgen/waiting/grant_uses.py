@@ -223,6 +223,15 @@ async def revoke_grants(waits: WaitRegistry, session_id: str) -> None:
                 await waits.engine.result(status.run_id)
 
 
+async def revoke_denied(waits: WaitRegistry, spec: ToolSpec, frozen: FrozenCall, by: str) -> None:
+    """Revoke the grants that cover a call which a person has denied; else it would run if made again."""
+    if spec.confirm is None or not spec.confirm.grantable or not frozen.meta.session_id:
+        return
+    for grant in await open_grants(waits, frozen.meta.session_id):
+        if covers(grant, spec, frozen.meta, frozen.payload_json):
+            await revoke_grant(waits, grant.id, by)
+
+
 async def revoke_grant(waits: WaitRegistry, grant_id: str, by: str, session_id: str | None = None) -> None:
     """Revoke a grant; one that is expired, used up or revoked stays so.
 

@@ -35,7 +35,7 @@ from toolgen.events.event_reporter import CallEvents
 from .answers import answer_document, cancel_reason, failure_of, hiding_call, validate_answer
 from .errors import BadAnswerError, TamperedSuspensionError, UnsealedSuspensionError
 from .frozen import FIRST, SealedCall, new_id, next_wait
-from .grant_uses import store_grant
+from .grant_uses import revoke_denied, store_grant
 from .grants import require_grant
 from .loop import left_work
 from .once_call import Keeping
@@ -185,6 +185,8 @@ async def _resume(
         return await dispatch(frame)
     if isinstance(result, ToolError):
         result = frame.error_result(result)
+    elif result.status == "denied" and not frozen.is_asked_by_tool:
+        await revoke_denied(work.waits, spec, frozen, person)
     return await end_without_executor(frame, result)
 
 
