@@ -227,6 +227,20 @@ async def test_a_result_that_is_delivered_at_once_with_them_is_taken() -> None:
     assert (sorted(told[:-1]), told[-1]) == (sorted(taken), 'is done: "2.4.0"')
 
 
+async def test_a_result_is_taken_whose_wait_has_an_early_intermediate_result(tmp_path: Path) -> None:
+    """The second one is there before its wait has begun, and it is no other answer to the call."""
+    engine = InProcessEngine(tmp_path / "runs.db", clock=now)
+    async with running(agent("x.agent", planner(), JOBS), engine=engine) as (runtime, _):
+        work = await begun(runtime)
+        first, again, other = (
+            runtime.waits.intermediate(work.token, key, key=key) for key in ("a", "a", "b")
+        )
+        *_, result = await asyncio.gather(first, again, other, runtime.waits.answer(work.token, "2.4.0"))
+        assert result.json == b'"2.4.0"'
+        await engine.result(work.run_id)
+        assert [text[-6:] for text in await answers(runtime)] == ['t: "a"', 't: "b"', '2.4.0"']
+
+
 class Ticket(TypedDict):
     """A support ticket."""
 

@@ -36,7 +36,7 @@ from .errors import (
     SuspensionError,
     TamperedSuspensionError,
 )
-from .frozen import SealedCall
+from .frozen import SealedCall, TokenClaims
 from .grant_uses import open_grants, revoke_grant
 from .grants import Grant, refuse_grant_of_peer
 from .named_calls import NamedCalls
@@ -116,7 +116,7 @@ class Waits:
                     facts = (opened.run_id, opened.question, answer, by, claims.session_id)
                     await answer_question(waits, self._services.limits, *facts)
                 return await answered_result(self._reader(waits), opened, expected, wait_s, is_answered=False)
-        return await self._answer_call(waits, opened, opened.record, answer, by, wait_s)
+        return await self._answer_call(waits, claims, opened, opened.record, answer, by, wait_s)
 
     async def answer_as_caller(
         self,
@@ -346,13 +346,14 @@ class Waits:
     async def _answer_call(
         self,
         waits: WaitRegistry,
+        claims: TokenClaims,
         opened: OpenedToken,
         record: SealedCall,
         answer: Json,
         by: str,
         wait_s: float | None,
     ) -> ToolResult:
-        """Send the answer to the run of a call and return the result.
+        """Send the answer to the run of a call and return the result; `claims` are those of its token.
 
         Raises:
             SuspensionError: the answer is not taken; the class says why.
@@ -370,10 +371,10 @@ class Waits:
                     waits, record.run_id, record.op, sealed, key=key, session_id=session
                 )
                 if receipt == "conflict":
-                    again = await waits.open(record.claims, None)
+                    again = await waits.open(claims, None)  # record.op may not wait yet
                     if again.record is None or again.op == record.op:
                         raise ConflictingAnswerError
-                    return await self._answer_call(waits, again, again.record, answer, by, wait_s)
+                    return await self._answer_call(waits, claims, again, again.record, answer, by, wait_s)
                 return await answered_result(self._reader(waits), opened, expected, wait_s, is_answered=True)
         except SuspensionError:  # the call goes on with no answer, or with another one
             self._tools.take_back(record.call)
