@@ -295,7 +295,7 @@ def test_only_a_wrong_construction_of_a_plan_is_not_tried_again() -> None:
     error = misused_record(
         TypeError("CallTools.__init__() got an unexpected keyword argument 'call'"), "Desk"
     )
-    assert str(error).endswith("argument 'call'; write CallTools(calls=…, text=…, native=…)")
+    assert str(error).endswith("argument 'call'; write CallTools(calls=…, text=…, native=…, provider=…)")
     assert misused_record(TypeError("unsupported operand"), "Desk") is None
     assert misused_record(ValueError("CallTools.__init__() raised"), "Desk") is None
 

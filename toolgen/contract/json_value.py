@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from itertools import repeat
 from typing import Any, Final, TypeAlias
 
 _compact: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
@@ -25,10 +26,11 @@ def indented(value: Any, margin: str = "\n") -> str:
     """Return JSON with a line for each value, as `json.dumps` does it by an indent of two, but sooner."""
     inner = f"{margin}  "
     if isinstance(value, dict) and value:
-        lines = [f"{_compact(key)}: {indented(held, inner)}" for key, held in value.items()]
+        texts = map(indented, value.values(), repeat(inner))  # one frame per level
+        lines = [f"{_compact(key)}: {text}" for key, text in zip(value, list(texts), strict=True)]
         return f"{{{inner}{f',{inner}'.join(lines)}{margin}}}"
     if isinstance(value, list | tuple) and value:
-        return f"[{inner}{f',{inner}'.join([indented(held, inner) for held in value])}{margin}]"
+        return f"[{inner}{f',{inner}'.join(map(indented, value, repeat(inner)))}{margin}]"
     return _compact(value)
 
 

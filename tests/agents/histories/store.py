@@ -26,6 +26,7 @@ from toolgen.agents import (
 from toolgen.agents.loop.documents import LOOP
 from toolgen.calls.call import arguments_json
 from toolgen.calls.functions.tools import func_tool, function_toolset
+from toolgen.capabilities import InMemoryMemoryStore, MemoryCapability
 from toolgen.engines import InProcessEngine
 from toolgen.engines.in_process.journal import RunRecord
 from toolgen.runtime import Runtime
@@ -108,7 +109,14 @@ async def agent_runs() -> list[RunRecord]:
             await run.result()
         await runtime.waits.answer(tokens["job-2"], "came")
         await _ended(engine, "r/done:call_4_2")
-        return [record for record in await _records(engine) if record.loop == LOOP]
+        records = await _records(engine)
+    noting = agent("x.agent", ScriptedPlanner(["noted"]))
+    memory = MemoryCapability(InMemoryMemoryStore())
+    async with running(noting, capabilities=[memory]) as (runtime, engine):
+        client = agents_of(runtime).client("x.agent")
+        await client.run("Go.", session_id="t", run_id="remembered", labels={"user": "ann"})
+        records += await _records(engine)
+    return [record for record in records if record.loop == LOOP]
 
 
 async def waiting_calls() -> list[RunRecord]:
