@@ -11,9 +11,11 @@ from typing import Annotated, Any
 import pytest
 
 from tests.virtual_time import now
-from toolgen.agents import PlanInput, ScriptedPlanner, agents_of
+from toolgen.agents import AgentRegistration, MemorySessionStore, PlanInput, ScriptedPlanner, agents_of
 from toolgen.agents.planner.scripted import ScriptStep
-from toolgen.calls.functions.tools import function_toolset
+from toolgen.calls.functions.tools import func_tool, function_toolset
+from toolgen.calls.functions.type_codec import TypeCodec
+from toolgen.calls.specs import LongRunningSpec
 from toolgen.capabilities import (
     InMemoryMemoryStore,
     MemoryCapability,
@@ -23,7 +25,17 @@ from toolgen.capabilities import (
 )
 from toolgen.engines import InProcessEngine
 from toolgen.events.document import as_json
-from toolgen.runtime import CallMeta, RegistrationError, Runtime, SyncToolContext, ToolContext
+from toolgen.runtime import (
+    CallMeta,
+    Pending,
+    RegistrationError,
+    Runtime,
+    SyncToolContext,
+    ToolContext,
+    ToolModel,
+    ToolOutcome,
+)
+from toolgen.runtime.public_views import shown_run
 from toolgen.shapes.python.sensitive import Sensitive
 from toolgen.stores import StoreLockedError
 
@@ -137,6 +149,75 @@ async def test_sensitive_values_are_not_stored_however_they_are_quoted() -> None
     entries = await store.search(OWNER, "my pin is paid with again", 10)
     assert len(entries) == 4
     assert "9371" not in repr(entries)
+
+
+def paying(dynamic: bool) -> AgentRegistration:
+    """Return an agent that pays, and hands the conversation over then."""
+    shop = function_toolset("x.shop", [pay])
+    plans: list[ScriptStep] = [calling(("pay", {"pin": "9371-zulu"})), calling(("go", {"agent": "x.boat"}))]
+    given = (TOOLS,) if dynamic else (TOOLS, shop)
+    later = (shop,) if dynamic else ()
+    return agent("x.host", ScriptedPlanner(plans), *given, dynamic=later, transfers=("x.boat",))
+
+
+@pytest.mark.parametrize("dynamic", [False, True])
+async def test_sensitive_values_are_those_of_the_tools_of_every_agent(dynamic: bool) -> None:
+    store = InMemoryMemoryStore()
+    boat = agent("x.boat", ScriptedPlanner(["Paid with 9371-zulu."], ["It was 9371-zulu."]))
+    async with running(paying(dynamic), boat, capabilities=[MemoryCapability(store)]) as (runtime, _):
+        client = agents_of(runtime).client("x.host")
+        for text in ("Pay with 9371-zulu.", "How was it paid?"):
+            await client.run(text, session_id="s", labels=ANN)
+    entries = await store.search(OWNER, "pay paid with it how was", 10)
+    assert len(entries) == 4
+    assert "9371" not in repr(entries)
+
+
+async def test_all_values_of_an_agent_that_is_not_here_may_be_sensitive() -> None:
+    store, sessions = InMemoryMemoryStore(), MemorySessionStore()
+    async with running(paying(False), agent("x.boat", ScriptedPlanner(["Paid."])), sessions=sessions) as (
+        runtime,
+        _,
+    ):
+        await agents_of(runtime).client("x.host").run("Pay.", session_id="s", labels=ANN)
+    boat = agent("x.boat", ScriptedPlanner(["It was 9371-zulu."]))
+    memory = MemoryCapability(store)
+    async with running(boat, capabilities=[memory], sessions=sessions) as (runtime, _):
+        await agents_of(runtime).client("x.boat").run("How?", session_id="s", labels=ANN)
+    entries = await store.search(OWNER, "it was how", 10)
+    assert len(entries) == 2
+    assert "9371" not in repr(entries)
+
+
+class Code(ToolModel):
+    code: Annotated[str, Sensitive()]
+
+
+async def print_code() -> Code | Pending[str | None]:
+    """Print a code, later."""
+    return ToolOutcome.pending("job-1", "begun")
+
+
+async def test_sensitive_values_of_results_that_come_later_are_not_stored() -> None:
+    late = LongRunningSpec(ack=TypeCodec(str, "Ack"), progress=TypeCodec(Code, "Code"))
+    jobs = function_toolset("x.jobs", [func_tool(print_code, toolset="x.jobs", long_running=late)])
+    store = InMemoryMemoryStore()
+    words = (["It is 9371-zulu now."], ["It is 4711-kilo now."])
+    planner = ScriptedPlanner([calling("print_code"), "It is begun."], *words)
+    one = agent("x.agent", planner, jobs)
+    async with running(one, capabilities=[MemoryCapability(store)]) as (runtime, engine):
+        output = await agents_of(runtime).client("x.agent").run("Print.", session_id="s", labels=ANN)
+        (work,) = output.pending
+        await runtime.waits.intermediate(work.token, {"code": "9371-zulu"}, key="a")
+        await runtime.waits.answer(work.token, {"code": "4711-kilo"})
+        await engine.result(work.run_id)
+        for turn in await agents_of(runtime).sessions.turns("s"):
+            ended = await engine.result(turn.run_id)
+            shown = repr(shown_run(runtime, {"input": ended.input, "output": ended.output}))
+            assert not any(code in shown for code in ("9371", "4711"))
+    entries = await store.search(OWNER, "it is now", 10)
+    assert len(entries) == 3
+    assert not any(code in repr(entries) for code in ("9371", "4711"))
 
 
 class Flaky(InMemoryMemoryStore):

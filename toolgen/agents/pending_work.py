@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import Any, Final
+from typing import Any
 
 from toolgen.calls.call import FrozenCall
 from toolgen.calls.documents.results import result_text
@@ -11,6 +11,7 @@ from toolgen.calls.steps.failures import log
 from toolgen.engines import ActivityInfo
 from toolgen.waiting.frozen import read_call
 from toolgen.waiting.reporting import verified_intermediate
+from toolgen.waiting.work_texts import INTERMEDIATE_RESULT, NO_RESULT, OUTCOMES, work_text
 
 from .host import AgentHost
 from .loop.documents import RunFacts
@@ -19,9 +20,6 @@ from .run_facts import conversation_of
 from .runs import AgentRuns
 from .sessions.sessions import EndedSessionError, UnknownSessionError, with_those_above
 from .turns import SessionBusyError
-
-_OUTCOMES: Final = {"ok": "is done", "error": "has failed", "unknown": "has an unknown outcome"}
-"""Outcomes by status of work that went on while its run ended; other work was canceled or expired."""
 
 
 class PendingWork:
@@ -57,13 +55,13 @@ class PendingWork:
             started = "busy"
         elif "outcome" in argument:
             outcome = argument["outcome"]
-            what = _OUTCOMES.get(outcome["status"], "ended without a result")
+            what = OUTCOMES.get(outcome["status"], NO_RESULT)
             started = await self._start(
                 facts, frozen, f"done:{frozen.meta.tool_call_id}", what, result_text(outcome)
             )
         elif (sent := await verified_intermediate(self._host.waits, info.run_id, argument)) is not None:
             key = f"sent:{frozen.meta.tool_call_id}:{argument['number']}"
-            started = await self._start(facts, frozen, key, "has an intermediate result", sent)
+            started = await self._start(facts, frozen, key, INTERMEDIATE_RESULT, sent)
         else:
             started = "dropped"
         if started == "busy":
@@ -84,7 +82,7 @@ class PendingWork:
         """
         name = frozen.tool.rpartition(".")[2]
         of = "" if facts["in_conversation"] else f" of {facts['agent']}"
-        text = f"The work of {name} ({frozen.meta.tool_call_id}{of}) {what}: {result}"
+        text = work_text(name, f"{frozen.meta.tool_call_id}{of}", what, result)
         try:
             return await self._runs.start(
                 conversation_of(facts),

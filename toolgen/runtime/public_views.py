@@ -17,6 +17,7 @@ from toolgen.contract.secrets import HIDDEN, Secrets, current, hiding, noting, s
 from toolgen.events.redaction import is_public, note_result, public_result
 from toolgen.shapes.sensitive import redacted, values_at
 from toolgen.waiting.answers import hiding_call
+from toolgen.waiting.work_texts import note_work
 
 from .runtime import Runtime
 
@@ -53,6 +54,8 @@ def shown_run(runtime: Runtime, run: dict[str, Any]) -> dict[str, Any]:
     with hiding(Secrets()):
         tool = _tool_of(run["input"])
         shown = {key: _shown(runtime, value, tool) for key, value in run.items()}
+        if isinstance(run["input"], dict) and isinstance(said := run["input"].get("message"), str):
+            note_work(said, runtime.tools.list())
         asked = _spec(runtime, _asked_tool(run["input"]))
         if asked is not None and asked.is_sensitive:
             _hide_conversation(shown, asked)

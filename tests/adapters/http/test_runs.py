@@ -6,7 +6,7 @@ import asyncio
 import base64
 import resource
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import pytest
 
@@ -14,13 +14,16 @@ from toolgen.adapters.http import SurfaceOptions
 from toolgen.agents import (
     AgentRegistration,
     AgentSpec,
+    CallTools,
     Citation,
     FinalResponse,
+    PlannedCall,
     ProviderFacts,
     ScriptedPlanner,
     agents_of,
 )
 from toolgen.engines import InProcessEngine
+from toolgen.runtime.functions import Sensitive, function_toolset
 
 from .shop import AGENT, Served, Shop, planner, problem, served, shop_runtime
 
@@ -182,6 +185,29 @@ async def test_messages_have_no_sensitive_values() -> None:
     assert shop.shop.log == ["destroy tea s3cret-c0de"]
     assert "destroy" in texts[1]
     assert "s3cret" not in texts[1]
+
+
+async def pay(pin: Annotated[str, Sensitive()]) -> Annotated[str, Sensitive()]:
+    """Pay, and return the receipt."""
+    return "4711-kilo"
+
+
+async def test_messages_have_no_sensitive_values_of_dynamic_tools_nor_quotes_of_results() -> None:
+    async with served() as shop:
+        agents, call = agents_of(shop.runtime), PlannedCall(name="pay", arguments='{"pin": "9371-zulu"}')
+        planner_ = ScriptedPlanner(
+            [CallTools(calls=(call,)), "It is 4711-kilo."], ["It was 4711-kilo, by 9371-zulu."]
+        )
+        spec = AgentSpec(id="pay.agent", description="Pays.")
+        dynamic = (function_toolset("pay.tools", [pay]),)
+        agents.register(AgentRegistration(spec=spec, planner=planner_, toolsets=(), dynamic=dynamic))
+        path = "/sessions/ann:s1/messages"
+        for _ in range(2):
+            run = (await shop.post(path, message="pay by 9371-zulu", agent="pay.agent")).json()
+            await ended(shop, run["id"])
+        text = str(await shop.get(path))
+    assert "'name': 'pay'" in text
+    assert not any(value in text for value in ("9371", "4711"))
 
 
 async def test_runs_and_sessions_of_others_are_not_there() -> None:

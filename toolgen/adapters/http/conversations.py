@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, cast
 
 from pydantic_core import from_json
 from starlette.requests import Request
 
 from toolgen.agents import (
-    Agents,
     AssistantMessage,
     Message,
     Session,
@@ -16,14 +16,14 @@ from toolgen.agents import (
     UnknownSessionError,
     UserMessage,
 )
+from toolgen.agents.activities.plan_secrets import note_messages
 from toolgen.agents.planner.provider_facts import facts_document
 from toolgen.agents.sessions.sessions import RunMessages
 from toolgen.calls.documents.results import ref_document, result_facts
-from toolgen.calls.sensitive import note_typed
 from toolgen.contract.json_value import Json
 from toolgen.contract.secrets import HIDDEN, Secrets, hiding, scrubbed_json
 from toolgen.events.redaction import is_public, public_result
-from toolgen.runtime import DeclaredError, Runtime, ToolError, ToolResult, ToolSpec
+from toolgen.runtime import CallMeta, DeclaredError, Runtime, SnapshotError, ToolError, ToolResult, ToolSpec
 
 from .bodies import (
     choice_of,
@@ -34,8 +34,8 @@ from .bodies import (
     require_known_query,
     text_of,
 )
-from .call_views import artifact_href, artifact_record, spec_of
-from .callers import Caller
+from .call_views import artifact_href, artifact_record
+from .callers import Caller, log
 from .pages import fetched
 from .records import MessageAnswer, MessageFile, Run, SessionPage, SessionRecord, Transcript, TurnRecord
 from .runs import ServedRuns
@@ -74,7 +74,8 @@ class ServedConversations:
         agents = self._runs.agents()
         for turn in await agents.sessions.turns(session.id, limit=1):
             of_run = RunMessages(turn=turn, messages=await agents.sessions.run_messages(turn.run_id))
-            record = _turn_record(self._runtime, agents, of_run)
+            tools = {turn.agent: {spec.name: spec for spec in self._designed(turn.agent)}}
+            (record,) = _turn_records([of_run], tools)
             texts = [message.get("text", "") for message in record["messages"] if message["type"] == "user"]
             return texts[0][:_MOST_OF_FIRST] if texts else ""
         return ""
@@ -85,10 +86,27 @@ class ServedConversations:
         agents = self._runs.agents()
         session = await agents.sessions.get(session_id)
         turns = await agents.sessions.transcript(session_id)
+        said = dict.fromkeys(of_run.turn.agent for of_run in turns)
         return {
             "session": _session_record(session, ""),
-            "turns": [_turn_record(self._runtime, agents, turn) for turn in turns],
+            "turns": _turn_records(turns, {agent: await self._tools(agent, session) for agent in said}),
         }
+
+    async def _tools(self, agent: str, session: Session) -> Mapping[str, ToolSpec]:
+        """Return the tools of an agent, those of its dynamic toolsets too, and of the runtime, by name."""
+        agents, specs = self._runs.agents(), self._designed(agent)
+        if agent in agents.list():
+            meta = CallMeta(session_id=session.id, agent=agent, labels=session.labels)
+            try:
+                specs += (await agents.tools(agent, meta)).directory.specs
+            except SnapshotError as error:
+                log.warning("the messages of %s are shown without %s", session.id, error.message)
+        return {spec.name: spec for spec in specs}
+
+    def _designed(self, agent: str) -> tuple[ToolSpec, ...]:
+        """Return the tools of the runtime and of the design of an agent."""
+        agents = self._runs.agents()
+        return self._runtime.tools.list() + (agents.specs(agent) if agent in agents.list() else ())
 
     async def speak(self, request: Request, caller: Caller, body: dict[str, Any]) -> Run:
         """Start a turn with a message; `agent` begins a session that is not there yet."""
@@ -116,32 +134,29 @@ def _session_record(session: Session, message: str) -> SessionRecord:
     return cast(SessionRecord, head | {key: value for key, value in optional.items() if value})
 
 
-def _turn_record(runtime: Runtime, agents: Agents, of_run: RunMessages) -> TurnRecord:
-    """Return a run with its messages; what its calls have of sensitive values is in none of them."""
-    turn = of_run.turn
-    names = {spec.name: spec for spec in agents.specs(turn.agent)} if turn.agent in agents.list() else {}
+def _turn_records(
+    turns: Sequence[RunMessages], tools: Mapping[str, Mapping[str, ToolSpec]]
+) -> list[TurnRecord]:
+    """Return runs with their messages; what their calls have of sensitive values is in none of them.
 
-    def spec(name: str) -> ToolSpec | None:
-        return names.get(name) or spec_of(runtime, name)
-
+    `tools` are those of each agent, by wire name.
+    """
     with hiding(Secrets()):
-        _note_all(of_run, spec)
-        messages = [scrubbed_json(_message(message, spec)) for message in of_run.messages]
+        for of_run in turns:
+            own = tools[of_run.turn.agent]
+            note_messages(of_run.messages, {name: own[name] for name in own if own[name].is_sensitive}, None)
+        return [_turn_record(of_run, tools[of_run.turn.agent]) for of_run in turns]
+
+
+def _turn_record(of_run: RunMessages, specs: Mapping[str, ToolSpec]) -> TurnRecord:
+    turn = of_run.turn
     return {
         "run_id": turn.run_id,
         "turn_id": turn.id,
         "agent": turn.agent,
         "started_at": turn.started_at,
-        "messages": messages,
+        "messages": [scrubbed_json(_message(message, specs.get)) for message in of_run.messages],
     }
-
-
-def _note_all(of_run: RunMessages, spec: Any) -> None:
-    """Note the sensitive values of all calls, which any text may quote."""
-    for message in of_run.messages:
-        for call in message.calls if isinstance(message, AssistantMessage) else ():
-            if (own := spec(call.name)) is not None and own.is_sensitive:
-                note_typed(own.payload, call.arguments)
 
 
 def _message(message: Message, spec: Any) -> dict[str, object]:

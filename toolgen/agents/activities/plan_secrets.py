@@ -13,6 +13,7 @@ from toolgen.calls.sensitive import note_document
 from toolgen.calls.specs import ToolSpec
 from toolgen.calls.toolsets.snapshot import Snapshot
 from toolgen.events.redaction import note_result
+from toolgen.waiting.work_texts import note_work
 
 from ..planner.messages import AssistantMessage, Message, ToolMessage, UserMessage
 
@@ -60,6 +61,8 @@ def note_messages(
                 for answer in answers:
                     if answer.name in specs:
                         note_seen(specs[answer.name], answer.status, answer.text)
+            case UserMessage(source="runtime", text=text):
+                note_work(text, specs.values())
             case UserMessage(source="agent", text=text) if answered is not None:
                 note_document(answered.payload, text)
             case _:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 
-from pydantic_core import to_json
+from pydantic_core import from_json, to_json
 
 from toolgen.calls.context import MEMORY
 from toolgen.calls.memory import MemoryEntry
@@ -15,13 +16,13 @@ from toolgen.calls.steps.failures import log
 from toolgen.contract.boundary import Contained, run_with_timeout
 from toolgen.contract.json_value import Json
 from toolgen.contract.record import frozen_record
-from toolgen.contract.secrets import Secrets, hiding, scrubbed
+from toolgen.contract.secrets import Secrets, hiding, noting, scrubbed
 from toolgen.contract.tokens import estimated_tokens
 from toolgen.engines import ActivityInfo
 
 from ..host import AgentHost
 from ..loop.documents import MemoryStep, RunFacts
-from ..planner.messages import AssistantMessage, Message, UserMessage
+from ..planner.messages import AssistantMessage, Message, ToolMessage, UserMessage
 from ..recent_runs import MOST_RUNS, RecentRuns
 from ..run_facts import meta_of
 from .plan_secrets import note_messages, sensitive_tools
@@ -95,9 +96,14 @@ class Remembering:
         if self._memory is None or owner is None:  # the host was changed meanwhile
             return None
         runs = await host.transcripts.of_session(facts["session_id"])
+        agents = dict.fromkeys(run.turn.agent for run in runs)
+        tools = {agent: await self._sensitive(info.run_id, facts, agent) for agent in agents}
         with hiding(Secrets()):
             for run in runs:
-                note_messages(run.messages, await self._sensitive(info.run_id, facts, run.turn.agent), None)
+                if (known := tools[run.turn.agent]) is None:
+                    _note_all(run.messages)
+                else:
+                    note_messages(run.messages, known, None)
             entries = [
                 MemoryEntry(
                     text=scrubbed(_text_of(message)),
@@ -115,12 +121,23 @@ class Remembering:
                 await self._memory.store.add(owner, info.run_id, entries)
         return None
 
-    async def _sensitive(self, run_id: str, facts: RunFacts, agent: str) -> dict[str, ToolSpec]:
-        """Return the tools with sensitive values that an agent has, by wire name."""
+    async def _sensitive(self, run_id: str, facts: RunFacts, agent: str) -> Mapping[str, ToolSpec] | None:
+        """Return the tools with sensitive values that an agent has, by wire name; None where it is not here.
+
+        Those of other agents are among them by their ids, for the results of pending work.
+
+        Raises:
+            SnapshotError: a toolset cannot list its tools.
+        """
+        host = self._host
+        if (registered := host.agents.get(agent)) is None:
+            return None
         if agent == facts["agent"]:
-            return dict(sensitive_tools(await self._host.advertised(run_id, facts)).by_name)
-        registered = self._host.agents.get(agent)
-        return {} if registered is None else dict(sensitive_tools(registered.static).by_name)
+            snapshot = await host.advertised(run_id, facts)
+        else:
+            snapshot = await registered.snapshot(meta_of(run_id, facts), None)
+        others = {spec.id: spec for each in host.agents.values() for spec in each.static.directory.specs}
+        return {**others, **sensitive_tools(snapshot).by_name}
 
 
 def memory_of(host: AgentHost) -> MemoryCapability | None:
@@ -130,6 +147,19 @@ def memory_of(host: AgentHost) -> MemoryCapability | None:
     from toolgen.capabilities import MemoryCapability  # most hosts have none
 
     return capability if isinstance(capability, MemoryCapability) else None
+
+
+def _note_all(messages: Sequence[Message]) -> None:
+    """Let all values of calls be known, because nobody knows here which of them are sensitive."""
+    if (secrets := noting()) is None:
+        return
+    for message in messages:
+        texts = [call.arguments for call in message.calls] if isinstance(message, AssistantMessage) else []
+        if isinstance(message, ToolMessage):
+            texts = [answer.text for answer in message.answers]
+        for text in texts:
+            with suppress(ValueError):
+                secrets.add([from_json(text)])
 
 
 def _place_of_person(messages: Sequence[Message]) -> int | None:
