@@ -10,11 +10,13 @@ from __future__ import annotations
 import ast
 import asyncio
 import inspect
+import io
 import json
 import re
 import sys
 import tomllib
 from collections.abc import Iterator
+from contextlib import redirect_stdout
 from functools import cache
 from pathlib import Path
 
@@ -88,14 +90,24 @@ def test_the_python_runs(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def run_python(file: Path) -> dict[str, object]:
-    """Run the Python of a document, one block after the other in one namespace, and return it."""
+    """Run the Python of a document, one block after the other in one namespace, and return it.
+
+    A block of text next to a block of Python is what the Python prints.
+    """
     names: dict[str, object] = {"__name__": "document"}
-    for line, text in blocks(file, "python"):
-        source, flags = "\n" * line + text, ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
-        code = compile(source, name_of(file), "exec", flags, dont_inherit=True)
-        result = eval(code, names)
-        if inspect.iscoroutine(result):
-            asyncio.run(result)
+    document = file.read_text("utf-8")
+    found = list(BLOCK.finditer(document))
+    for block, following in zip(found, [*found[1:], None], strict=False):
+        if block[1] != "python":
+            continue
+        source = "\n" * document.count("\n", 0, block.start(2)) + block[2]
+        code = compile(source, name_of(file), "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
+        with redirect_stdout(io.StringIO()) as printed:
+            result = eval(code, names)
+            if inspect.iscoroutine(result):
+                asyncio.run(result)
+        if following and following[1] == "text" and not document[block.end() : following.start()].strip():
+            assert printed.getvalue() == following[2]
     return names
 
 
