@@ -223,6 +223,7 @@ async def test_what_a_provider_says_is_in_the_reply_its_events_and_the_conversat
     assert isinstance(message, AssistantMessage)
     assert message.provider is not None
     assert message.provider.citations == citations
+    assert isinstance(message.provider.grounding, list | tuple)
     assert len(message.provider.grounding) == len(citations)
     assert URL in json.dumps(message.provider.grounding)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 
 import pytest
-from playwright.async_api import expect
+from playwright.async_api import FilePayload, expect
 
 from tests.adapters.http.shop import AGENT, Shop, shop_runtime
 
@@ -34,8 +34,8 @@ async def test_files_that_are_chosen_or_pasted_go_with_a_message() -> None:
         chosen = page.get_by_label("Attach files")
         await chosen.set_input_files(
             [
-                {"name": "note.txt", "mimeType": "text/plain", "buffer": b"Buy milk."},
-                {"name": "wrong.txt", "mimeType": "text/plain", "buffer": b"No."},
+                FilePayload(name="note.txt", mimeType="text/plain", buffer=b"Buy milk."),
+                FilePayload(name="wrong.txt", mimeType="text/plain", buffer=b"No."),
             ]
         )
         await page.get_by_role("button", name="Leave out wrong.txt").click()
@@ -67,7 +67,7 @@ async def test_a_file_that_does_not_fit_says_why_and_stays() -> None:
         page = shown.page
         await shown.open(f"#/agents/{AGENT}/s-files")
         await page.get_by_label("Attach files").set_input_files(
-            [{"name": "photo.png", "mimeType": "image/png", "buffer": b"no picture"}]
+            [FilePayload(name="photo.png", mimeType="image/png", buffer=b"no picture")]
         )
         await page.get_by_label(f"Message {AGENT}").fill("hello")
         await page.keyboard.press("Enter")

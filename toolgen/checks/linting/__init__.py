@@ -1,7 +1,8 @@
 """Rules about tools that work, and that a model uses badly: descriptions, names, sizes, lists, enums."""
 
 from .linter import CODES, Linted, LintSettings, Setting, lint
-from .rules import RULES, LintRule
+from .rule import LintRule
+from .rules import RULES
 from .tool import Around, LintedTool, tool_of_entry
 
 __all__ = [

@@ -12,7 +12,8 @@ from toolgen.contract.findings import Code, Finding, Severity
 from toolgen.contract.json_value import compact
 from toolgen.contract.record import frozen_record
 
-from .rules import RULES, LintProblem
+from .rule import LintProblem
+from .rules import RULES
 from .tool import LintedTool
 
 Setting: TypeAlias = Literal["off", "warning", "error"]
