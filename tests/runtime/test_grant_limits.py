@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from tests.runtime.granting import ANYWHERE, BELOW, META, Host, asked, granted, status
+from toolgen.adapters.result_view import approval_json
 from toolgen.agents import AgentRegistration, Agents, AgentSpec, ScriptedPlanner
 from toolgen.engines import InProcessEngine
 from toolgen.runtime import Runtime, Suspended, ToolContext, ToolOutcome, Unfinished
@@ -45,6 +46,7 @@ async def test_a_field_of_that_name_in_an_answer_to_a_tool_is_none(method: str) 
     async with runtime:
         waiting = (await runtime.call("fund", {}, META)).suspension
         assert waiting is not None
+        assert approval_json(waiting)["answer_schema"] == waiting.answer_schema
         result = await getattr(runtime.waits, method)(waiting.token, {"grant": "Erasmus"})
         assert result.json == b'"Erasmus"'
 

@@ -157,7 +157,7 @@ def approval_json(asked: Suspended, *, with_token: bool = False) -> dict[str, Js
         "preview": asked.preview,
         "is_shortened": asked.is_shortened,
         "arguments": dict(asked.arguments),
-        "answer_schema": without_grant(asked.answer_schema),
+        "answer_schema": without_grant(asked),
         "expires_at": asked.expires_at,
         "requested_by": asked.requested_by,
         "reason": asked.reason,

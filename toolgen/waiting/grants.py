@@ -100,10 +100,11 @@ def grant_schema(spec: ToolSpec, options: WaitOptions) -> dict[str, Json]:
     }
 
 
-def without_grant(schema: Mapping[str, Any]) -> dict[str, Json]:
+def without_grant(asked: Suspended) -> dict[str, Json]:
     """Return the schema of an answer for a peer, which does not grant."""
+    schema = asked.answer_schema
     properties = schema.get("properties", {})
-    if GRANT not in properties:
+    if asked.kind != "confirmation" or GRANT not in properties:
         return dict(schema)
     return {**schema, "properties": {name: part for name, part in properties.items() if name != GRANT}}
 
