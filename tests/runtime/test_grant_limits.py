@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
+from pydantic import BaseModel, Field
 
-from tests.runtime.granting import ANYWHERE, BELOW, META, Host, asked, granted, status
+from tests.runtime.granting import ANYWHERE, BELOW, GRANTABLE, META, SAFE, Host, asked, granted, status
 from toolgen.adapters.result_view import approval_json
 from toolgen.agents import AgentRegistration, Agents, AgentSpec, ScriptedPlanner
 from toolgen.engines import InProcessEngine
@@ -86,3 +87,29 @@ async def test_a_denied_call_does_not_run_by_a_grant_if_it_is_made_again(path: s
         denied = await runtime.waits.answer(waiting.token, {"approved": False}, by="jo")
         assert denied.status == "denied"
         assert await status(runtime) == expected
+
+
+class Command(BaseModel):
+    path: str
+    flags: str = Field(default="", exclude=True)
+
+
+async def test_what_a_pattern_compares_is_what_runs() -> None:
+    ran: list[Command] = []
+
+    async def run(command: Command) -> str:
+        """Run."""
+        ran.append(command)
+        return "done"
+
+    runtime = Runtime(engine=InProcessEngine())
+    tool = func_tool(run, toolset="x.shell", annotations=SAFE, confirm=GRANTABLE)
+    runtime.tools.register(function_toolset("x.shell", [tool]))
+    async with runtime:
+        arguments = {"command": {"path": "/srv/a", "flags": "--force"}}
+        waiting = (await runtime.call("run", arguments, META)).suspension
+        assert waiting is not None
+        assert waiting.arguments == {"command": {"path": "/srv/a"}}
+        await runtime.waits.answer(waiting.token, {"approved": True, "grant": ANYWHERE}, by="jo")
+        assert (await runtime.call("run", arguments, META)).status == "ok"
+    assert ran == [Command(path="/srv/a")] * 2

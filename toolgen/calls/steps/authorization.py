@@ -6,7 +6,7 @@ import inspect
 import json
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from toolgen.contract.boundary import run_with_timeout
 from toolgen.contract.limits import UNLIMITED, is_shortened_by, render_template
@@ -71,6 +71,8 @@ async def authorize(frame: Frame, call: ToolCall) -> ToolResult | None:
     asked = frame, frozen, question, preview
     is_grantable = spec.confirm is not None and spec.confirm.grantable
     if is_grantable and await suspender.granted(*asked, is_shortened=is_shortened):
+        mine: Any = call  # what was compared is what runs, as after an answer
+        mine.payload = spec.payload.decode_null_as_absent(frozen, UNLIMITED)
         return None
     return await suspender.ask(*asked, is_shortened=is_shortened)
 
