@@ -250,6 +250,7 @@ UNKNOWN = [
     (Deny(message="ask for add"), "denied", {"error": "ask for add", "code": "denied"}),
     (Abort(error=ToolError("use add")), "error", {"error": "use add"}),
     (Answer(result={"sum": 3}), "ok", {"sum": 3}),
+    (Answer(result={"sum": float("nan")}), "error", {"error": "there is no tool 'ad'; close names are add"}),
     (None, "error", {"error": "there is no tool 'ad'; close names are add"}),
 ]
 

@@ -17,6 +17,7 @@ from toolgen.calls.specs import LongRunningSpec
 from toolgen.capabilities import MemoryStateStore, SqliteStateStore, StateCapability, StateStore
 from toolgen.engines import InProcessEngine
 from toolgen.runtime import (
+    Answer,
     CallEndedError,
     CallMeta,
     Continue,
@@ -204,6 +205,46 @@ async def test_threads_of_a_function_write_to_the_state_of_its_call(states: Stat
     assert (await called(states, counts)).status == "ok"
     stored = await states.load("session", "s")
     assert stored == {"count": 8, **{f"worker-{number}": number for number in range(8)}}
+
+
+class Recovers(Hook):
+    """Gives a result to calls that failed, by one of its methods."""
+
+    def __init__(self, method: str) -> None:
+        self._method = method
+
+    async def before_tool(self, call: ToolCall, payload: Any, ctx: ToolContext) -> Verdict:
+        ctx.state["before"] = 1
+        return Continue()
+
+    async def on_tool_error(self, call: ToolCall, error: ToolError, ctx: ToolContext) -> Verdict:
+        return self._answer(ctx) if self._method == "on_tool_error" else Continue()
+
+    async def after_tool(self, call: ToolCall, result: ToolResult, ctx: ToolContext) -> Verdict:
+        return self._answer(ctx) if result.status == "error" else Continue()
+
+    def _answer(self, ctx: ToolContext) -> Answer:
+        ctx.state["hook"] = 1
+        return Answer(result="recovered")
+
+
+@pytest.mark.parametrize("method", ["on_tool_error", "after_tool"])
+async def test_what_a_failed_function_wrote_is_dropped_though_a_hook_gives_a_result(
+    states: StateStore, method: str
+) -> None:
+    def fails(ctx: SyncToolContext) -> str:
+        ctx.state["cart"] = {"eggs": 1}
+        raise ToolError("sold out")
+
+    async def misfits(ctx: ToolContext) -> str:
+        ctx.state["cart"] = {"eggs": 1}
+        return 5  # type: ignore[return-value]  # what it tests
+
+    for function in (fails, misfits):
+        runtime = host(states, function, hooks=[Recovers(method)])
+        result = await runtime.call(function.__name__, {}, ANN)
+        assert (result.status, result.json) == ("ok", b'"recovered"')
+    assert await states.load("session", "s") == {"before": 1, "hook": 1}
 
 
 async def test_what_is_written_after_the_end_of_a_call_is_an_error(states: StateStore) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from pydantic_core import to_json
+from pydantic_core import from_json, to_json
 
 from toolgen.contract.boundary import SuspendedWork, as_task_exception, run_first_step, run_with_timeout
 from toolgen.contract.logs import log_failure
@@ -16,6 +16,7 @@ from ..call import CallMeta, FrozenCall, ToolCall, arguments_json_or_empty
 from ..errors import ToolError
 from ..results import Suspended, ToolResult
 from .attempts import mark_state as mark_state
+from .attempts import restart_state
 from .failures import error_result, internal_error, log, tool_error_of, unreadable_result
 from .hooks import STRICTNESS, Continue, HookMethod, Stage, Stop, Verdict, checked_verdict, notify
 from .result_encoding import encode_result, error_document, truncation_marker
@@ -28,11 +29,12 @@ S = TypeVar("S")
 
 
 async def run_error_hooks(frame: Frame, call: ToolCall, failure: ToolError) -> ToolResult:
-    """Run the error hooks of a failed call and return its result."""
+    """Run the error hooks of a failed call, whose changes of the state are dropped, and return its result."""
 
     def ask(hook: HookMethod, failure: ToolError) -> Awaitable[Verdict]:
         return run_with_timeout(frame.services.stage_timeout, hook(call, failure, frame.context))
 
+    restart_state(frame.context)
     try:
         left = await _ON_ERROR.run(frame.tool.on_error, ask, frame, failure)
     except BaseException as error:  # noqa: BLE001 - author code; its failure is the error of the call
@@ -51,6 +53,8 @@ async def run_after_hooks(frame: Frame, returned: ToolResult | Awaitable[ToolRes
     if result.status == "suspended":
         await _notify_suspended(frame, call, result.frozen)
         return result
+    if result.status != "ok" and result.status != "pending":  # a hook may give a result to a call that failed
+        restart_state(frame.context)
     for hook in frame.tool.after:  # the failure of one is the result that the next one sees
         try:
             verdict: Any = run_first_step(hook(call, result, frame.context))
@@ -96,6 +100,7 @@ async def run_unknown_hooks(call: ToolCall, result: ToolResult, services: Runtim
 
 async def _answer_unknown(services: RuntimeServices, result: ToolResult, answer: object) -> Stop[ToolResult]:
     document, limit = to_json(answer), services.limits.result_bytes
+    from_json(document, allow_inf_nan=False)  # NaN is no JSON
     shown = document if len(document) <= limit else truncation_marker(document, limit)
     return Stop(
         result=ToolResult(tool=result.tool, status="ok", json=shown, tool_call_id=result.tool_call_id)
