@@ -9,20 +9,23 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import pytest
+from pydantic import JsonValue
 
 from tests.agents.tools import agent, calling, running
 from toolgen.agents import (
     AgentClient,
     BadFileError,
+    EndedSessionError,
     PlanInput,
     ScriptedPlanner,
+    SessionBusyError,
     ToolMessage,
     Upload,
     UserMessage,
     agents_of,
 )
 from toolgen.agents.activities.attached_files import AttachedFiles
-from toolgen.calls.functions.tools import func_tool
+from toolgen.calls.functions.tools import func_tool, function_toolset
 from toolgen.calls.functions.type_codec import TypeCodec
 from toolgen.capabilities import ArtifactsCapability, MemoryArtifactStore, SqliteArtifactStore
 from toolgen.contract.json_value import Json
@@ -344,3 +347,49 @@ async def test_an_erased_session_leaves_no_file() -> None:
         await client(runtime).run("Look.", session_id="s", files=[PHOTO])
         await agents_of(runtime).erase("s")
     assert await options["capabilities"][0].store.listed("session/s") == ()
+
+
+async def test_a_message_that_is_refused_leaves_no_file() -> None:
+    store, planner = MemoryArtifactStore(), ScriptedPlanner([calling("hang")])
+    async with running(agent("x.a", planner), capabilities=[ArtifactsCapability(store)]) as (runtime, _):
+        files = [PHOTO, replace(PHOTO, name="a/b.png")]
+        with pytest.raises(BadFileError):
+            await client(runtime).start("And this?", session_id="s", files=files)
+        await client(runtime).start("Go.", session_id="s")
+        with pytest.raises(SessionBusyError):
+            await client(runtime).start("And this?", session_id="s", files=[PHOTO])
+        await agents_of(runtime).sessions.end("s")
+        with pytest.raises(EndedSessionError):
+            await client(runtime).start("And this?", session_id="s", files=[PHOTO])
+        assert await store.listed("session/s") == ()
+
+
+async def own_files() -> list[JsonValue]:
+    """List files of its own."""
+    return [
+        1,
+        {"name": "x"},
+        {"name": "photo.png", "uri": "artifact:session/s/photo.png?version=1", "size": 0},
+    ]
+
+
+async def test_files_are_read_from_no_other_tool_of_the_name() -> None:
+    """What an agent before said by a tool of the same name is neither a failure nor beyond the budget."""
+    own = function_toolset("x.own", [func_tool(own_files, name="load_artifacts", toolset="x.own")])
+    calls = calling("load_artifacts", ("go", {"agent": "x.b"}))
+    before = agent("x.a", ScriptedPlanner([calls]), dynamic=(own,), transfers=("x.b",))
+    planner = ScriptedPlanner(["Fine."])
+    limits = Limits(attached_bytes=len(PNG))
+    async with running(before, agent("x.b", planner), **keeping(limits=limits)) as (runtime, _):
+        output = await client(runtime).run("Hello.", session_id="s", files=[PHOTO])
+        assert (output.status, output.text) == ("completed", "Fine.")
+    assert [block["type"] for block in blocks(planner.inputs[0])] == ["resource_link"]
+    assert loaded(planner.inputs[0]) == [PNG]
+
+
+@pytest.mark.parametrize("data", [b"RIFF\x00\x00\x00\x00WAVEfmt ", b"RIFF"])
+async def test_a_sound_is_no_picture(data: bytes) -> None:
+    file = Upload(name="a.webp", data=data, media_type="image/webp")
+    async with running(agent("x.a", ScriptedPlanner(["x"])), **keeping()) as (runtime, _):
+        with pytest.raises(BadFileError, match="is not of the media type image/webp"):
+            await client(runtime).run("Look.", session_id="s", files=[file])

@@ -37,7 +37,7 @@ from .planner.portable import portable_text
 from .registered_agents import check_restrictions
 from .run_facts import RunOptions, first_facts
 from .sessions.sessions import SessionError, Turn, check_ids
-from .uploads import stored_files
+from .uploads import Upload, stored_files
 
 T = TypeVar("T")
 
@@ -79,7 +79,7 @@ class AgentRuns:
             return run_id
         if source != "runtime":  # the run whose result is told was checked, and its tools may have changed
             check_restrictions(agent, options, host.agents, host.directory)
-        content = await stored_files(options.get("files", ()), host.tools, session_id, run_id)
+        content = await self._stored(options.get("files", ()), session_id, run_id)
         if session_id:
             self._check_sessions()
             user_message = UserMessage(text=message, source=source, content=content)
@@ -106,6 +106,18 @@ class AgentRuns:
         if session_id and (await host.sessions.get(session_id)).is_over:
             await self.cancel(run_id, SESSION_ENDED)  # meanwhile, and nobody found the run to cancel it
         return run_id
+
+    async def _stored(self, files: Sequence[Upload], session_id: str, run_id: str) -> tuple[Any, ...]:
+        """Store the files of a message for a turn that may begin, and return the links to them.
+
+        Raises:
+            BadFileError, StoreError: as `stored_files`.
+            SessionError: the session is over, or another run of it is not.
+        """
+        if files and session_id:
+            self._check_sessions()
+            await self._host.turns.require_free(session_id, run_id)
+        return await stored_files(files, self._host.tools, session_id, run_id)
 
     async def _is_started(self, run_id: str, owner: Owner) -> bool:
         """Return whether the run was started before, by this process or another.

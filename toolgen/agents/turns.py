@@ -17,7 +17,15 @@ from toolgen.waiting.later_turns import TURN_FREE
 from .loop.documents import RunFacts
 from .planner.messages import AssistantMessage, UserMessage
 from .sessions.kept_rows import answers_of
-from .sessions.sessions import EngineLease, SessionError, SessionStore, Turn, TurnHolder
+from .sessions.sessions import (
+    EngineLease,
+    SessionError,
+    SessionStore,
+    Turn,
+    TurnHolder,
+    UnknownSessionError,
+    ended_session,
+)
 from .transcripts import lost_run_message, unknown_outcome_answer
 
 LEASE_S: Final = 15.0
@@ -78,6 +86,24 @@ class Turns:
         if not self._engine.caps.is_durable:
             self._active.add(turn.run_id)
             self._start_heartbeat()
+
+    async def require_free(self, session_id: str, run_id: str) -> None:
+        """Raise where a run could not take the turn of a session now; it may be taken all the same later.
+
+        Raises:
+            SessionBusyError: another run has it.
+            EndedSessionError: the session is over.
+        """
+        try:
+            is_over = (await self._sessions.get(session_id)).is_over
+        except UnknownSessionError:
+            return
+        if is_over:
+            raise ended_session(session_id)
+        await self.settled(session_id)
+        held = await self._sessions.holder(session_id)
+        if held is not None and held.run_id != run_id and await self.fate(held) == "open":
+            raise self.busy(held, session_id)
 
     def release(self, run_id: str, facts: RunFacts) -> None:
         """Release the turn of a finished run in the background."""

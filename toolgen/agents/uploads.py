@@ -50,8 +50,9 @@ async def stored_files(
     """Store the files of a message, and return the links to them.
 
     Raises:
-        BadFileError: one is not of its media type, all together have more than `Limits.attached_bytes`, or
-            the runtime keeps no files. Then none is stored.
+        BadFileError: one has no name or is not of its media type, all together have more than
+            `Limits.attached_bytes`, or the runtime keeps no files; then none is stored. Or the store has no
+            room for one.
         StoreError: the store cannot be used.
     """
     if not files:
@@ -81,17 +82,23 @@ async def stored_files(
 
 
 def _check(file: Upload) -> None:
-    """Raise where a file is not of its media type.
+    """Raise where a file has no name, or is not of its media type.
 
     Raises:
         BadFileError: as said.
     """
-    from toolgen.capabilities.artifacts import is_media_type
+    from toolgen.capabilities.artifacts import check_name, is_media_type
 
+    try:
+        check_name(file.name)
+    except ToolError as error:
+        raise BadFileError(f"{file.name}: {error.message}") from error
     if not is_media_type(file.media_type):
         raise BadFileError(f"{file.name}: {file.media_type!r} is no media type, such as image/png")
     beginnings = _SIGNATURES.get(file.media_type)
     is_other = beginnings is not None and not file.data.startswith(beginnings)
+    if file.media_type == "image/webp" and file.data[8:12] != b"WEBP":  # RIFF holds sounds and films too
+        is_other = True
     if is_text(file.media_type):
         try:
             file.data.decode()

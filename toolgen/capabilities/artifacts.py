@@ -70,7 +70,7 @@ def is_media_type(text: str) -> bool:
     return _MEDIA_TYPE.fullmatch(text) is not None
 
 
-def _check_name(name: str) -> None:
+def check_name(name: str) -> None:
     """Raise where a text is no name of an artifact.
 
     Raises:
@@ -145,7 +145,7 @@ class CallArtifacts(Artifacts):
         scope, colon, plain = name.partition(":")
         is_users = bool(colon) and scope == "user"
         plain = plain if is_users else name
-        _check_name(plain)
+        check_name(plain)
         return self._capability.owner(is_users, self._call.meta), plain
 
 
@@ -220,7 +220,7 @@ class ArtifactsCapability:
 
     async def upload(self, session_id: str, run_id: str, name: str, data: bytes, media_type: str) -> str:
         """Store a file of a person; as `ArtifactKeeper.upload`."""
-        _check_name(name)
+        check_name(name)
         owner = f"session/{session_id}" if session_id else _run("", run_id)
         facts: dict[str, Json] = {"audience": "model", "digest": hashlib.sha256(data).hexdigest()}
         versions = await self.store.listed(owner, name)

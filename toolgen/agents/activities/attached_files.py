@@ -152,11 +152,14 @@ class AttachedFiles:
 
     async def _block(self, link: _Link, run_id: str, facts: RunFacts, left: _Budget) -> dict[str, Json]:
         """Return a file with its data; the link with the reason where it has none."""
+        unread: dict[str, Json] = {**link, "description": _NOT_ATTACHED}
         if not left.has_room(link.get("size", 0)):
-            return {**link, "description": _NOT_ATTACHED}
+            return unread
         stored = await self._read(link["uri"], run_id, facts)
         if stored is None:
             return TextContent(text=f"{link['name']}: {_GONE}").as_json()
+        if not left.has_room(len(stored.data)):  # the link may say another size
+            return unread
         left.take(len(stored.data))
         return ResourceContent(
             uri=link["uri"],
@@ -232,9 +235,18 @@ def _loaded_links(answer: ToolAnswer) -> Sequence[_Link]:
         return ()
     match from_json(answer.text):
         case {"result": list() as files} | (list() as files):
-            return [{"name": file["name"], "uri": file["uri"], "size": file["size"]} for file in files]
+            return [link for file in files if (link := _loaded_link(file)) is not None]
         case _:  # a hook has said something else
             return ()
+
+
+def _loaded_link(file: object) -> _Link | None:
+    """Return the link to a file of a result; None where a hook, or the tool of another agent, has another."""
+    match file:
+        case {"name": str(name), "uri": str(uri), "size": int(size)}:
+            return {"name": name, "uri": uri, "size": size}
+        case _:
+            return None
 
 
 def _list(links: Mapping[str, _Link], messages: list[Message]) -> None:
