@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
+from pathlib import Path
 from typing import Any
 
-from toolgen.agents import ScriptedPlanner, agents_of
+from tests.virtual_time import now
+from toolgen.agents import ScriptedPlanner, SqliteSessionStore, agents_of
+from toolgen.engines import InProcessEngine
 from toolgen.runtime import CallMeta, ConfirmSpec, Runtime
 from toolgen.runtime.functions import func_tool, function_toolset
 
@@ -65,3 +69,36 @@ async def test_an_open_grant_does_not_keep_a_session_from_being_erased() -> None
         assert await grants(runtime) == [("x.agent", 0)]
         assert (await agents_of(runtime).erase("s")).runs == 2
         assert await grants(runtime) == []
+
+
+async def test_a_call_that_its_run_executes_again_has_its_use(tmp_path: Path) -> None:
+    begun, read = asyncio.Event(), list[str]()
+
+    async def look(path: str) -> str:
+        """Read a file."""
+        read.append(path)
+        if read == ["a", "b"]:  # its process ends
+            begun.set()
+            await asyncio.Event().wait()
+        return path
+
+    tool = func_tool(look, toolset="x.disk", annotations={"read_only": True}, confirm=GRANTABLE)
+    steps = [calling(("look", {"path": path})) for path in "ab"]
+
+    def host() -> Any:
+        stores: Any = {
+            "engine": InProcessEngine(tmp_path / "runs.db", clock=now),
+            "sessions": SqliteSessionStore(tmp_path / "sessions.db"),
+        }
+        planner = ScriptedPlanner([*steps, first_answer])
+        return running(agent("x.agent", planner, function_toolset("x.disk", [tool])), **stores)
+
+    async with host() as (runtime, _):
+        handle = await agents_of(runtime).client("x.agent").start("Go.", session_id="s")
+        await handle.answer(await waiting(handle), {**ANSWER, "grant": {"expires_s": 60, "uses": 1}}, by="jo")
+        await begun.wait()
+    async with host() as (runtime, _):
+        handle = agents_of(runtime).client("x.agent").handle(handle.run_id, session_id="s")
+        assert (await handle.settled()).text == '"b"'
+        assert await grants(runtime) == [("x.agent", 1)]
+    assert read == ["a", "b", "b"]

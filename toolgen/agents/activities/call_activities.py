@@ -206,8 +206,7 @@ class CallActivities:
         frame = Frame(tool, call["arguments"], step.meta, batch, step.services)
         result = await result_of_run(frame, output, link, self._host.engine, duration_s=took)
         done = self._call_record(result, tool, step)
-        done["usage"] = argument["output"]["usage"]
-        done["pending"] = argument["output"]["pending"]
+        done["usage"], done["pending"] = output["usage"], output["pending"]
         below = (
             output["artifacts"]
             if output["failure"] is None
@@ -265,6 +264,7 @@ class CallActivities:
                 tools,
                 reports=EventReporter(events, tools.limits.result_bytes),
                 suspender=suspender,
+                run_id=info.run_id,
                 retry_step=replace(self._host.store_retry, ends_at=_ends_at(info, GRACE_S)).run,
             ),
         )
