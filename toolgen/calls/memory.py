@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Final, Literal
 
+from toolgen.contract.limits import portable_text
 from toolgen.contract.record import frozen_record
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ class MemoryEntry:
     def shown(self) -> dict[str, str]:
         """Return the entry as a model reads it: with the day, and without its session."""
         said_at = "" if self.said_at is None else self.said_at.date().isoformat()
-        return {"text": self.text, "author": self.author, "said_at": said_at}
+        return {"text": portable_text(self.text), "author": self.author, "said_at": said_at}
 
 
 class Memory:

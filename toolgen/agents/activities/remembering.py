@@ -40,9 +40,9 @@ _FRAME: Final = (
 
 @frozen_record
 class _Preloaded:
-    """The entries that the plannings of a run see, before the message at this place."""
+    """The entries that the plannings of a run see, before this message of the person."""
 
-    place: int
+    before: Message
     message: UserMessage
 
 
@@ -67,26 +67,29 @@ class Remembering:
             return messages, None
         preloaded = self._preloaded.get(run_id)
         if preloaded is None:
-            owner = memory.owner(meta_of(run_id, facts))
-            place = _place_of_person(messages)
-            if owner is None or place is None:
+            place, entries, most = _place_of_person(messages), list[MemoryEntry](), memory.preload_tokens
+            if place is None:
                 return messages, None
-            entries: list[MemoryEntry] = []
-            if memory.preload_tokens:
-                searching = memory.store.search(owner, _text_of(messages[place]), _MOST_SEARCHED)
-                try:
-                    with Contained():
+            try:
+                with Contained():
+                    owner = memory.owner(meta_of(run_id, facts))
+                    if owner is None:
+                        return messages, None
+                    if most:
+                        searching = memory.store.search(owner, _text_of(messages[place]), _MOST_SEARCHED)
                         found = await run_with_timeout(self._host.tools.stage_timeout, searching)
-                    entries = _within(found, facts["session_id"], memory.preload_tokens)
-                except Exception:  # noqa: BLE001 - logged; a planning needs no memory
-                    log.exception("run %s plans without the memory, which failed", run_id)
-                    step["has_failed"] = True
+                        entries = _within(found, facts["session_id"], most)
+            except Exception:  # noqa: BLE001 - logged; a planning needs no memory
+                log.exception("run %s plans without the memory, which failed", run_id)
+                step["has_failed"] = True
+            if most:
                 step["preloaded"] = len(entries)
-            preloaded = _Preloaded(place=place, message=_framed(entries))
+            preloaded = _Preloaded(before=messages[place], message=_framed(entries))
             self._preloaded.put(run_id, preloaded)
-        if not preloaded.message.text:
+        if not preloaded.message.text or preloaded.before not in messages:
             return messages, step
-        return (*messages[: preloaded.place], preloaded.message, *messages[preloaded.place :]), step
+        place = len(messages) - 1 - messages[::-1].index(preloaded.before)
+        return (*messages[:place], preloaded.message, *messages[place:]), step
 
     async def remember(self, info: ActivityInfo, argument: Any) -> Json:
         """Store what the person and the planner said in a run, without sensitive values; may be repeated."""
