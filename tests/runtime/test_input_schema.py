@@ -235,3 +235,21 @@ def test_all_that_does_not_agree_is_said_at_once() -> None:
 )
 def test_a_schema_that_agrees_is_taken(schema: dict[str, Any]) -> None:
     assert func_tool(forecast, input_schema=schema).spec.payload.decode('{"city": "Ulm"}').city == "Ulm"
+
+
+def weigh(grams: Any = 1, *, tare: Any = 0) -> list[Any]:
+    """Weigh."""
+    return [grams, tare]
+
+
+WEIGH: dict[str, Any] = {"type": "object", "properties": {"grams": {"type": "integer"}}}
+
+
+@pytest.mark.parametrize("arguments", ['{"grams": true}', '{"tare": false}', '{"grams": [true]}'])
+def test_a_default_is_no_value_of_another_type_that_python_holds_equal(arguments: str) -> None:
+    assert issues(func_tool(weigh, input_schema=WEIGH), arguments)
+
+
+@pytest.mark.parametrize("arguments", ['{"grams": 1.0, "tare": 0}', '{"tare": 0.0}'])
+def test_a_default_may_be_written_as_another_number(arguments: str) -> None:
+    assert func_tool(weigh, input_schema=WEIGH).spec.payload.decode_null_as_absent(arguments)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pydantic_core import from_json
 
-from toolgen.contract.json_value import Json, compact
+from toolgen.contract.json_value import Json, compact, identity
 from toolgen.contract.limits import DEFAULT_LIMITS, Limits
 from toolgen.shapes.guarded import rules_class
 from toolgen.shapes.issues import Findings
@@ -78,7 +78,11 @@ class AuthoredCodec(CheckedCodec[T], TypeCodec[T]):
         document = from_json(data) if findings.issues else None
         if isinstance(document, dict):
             for defaults in self._defaults:
-                set_ = {key: value for key, value in document.items() if (key, value) not in defaults.items()}
+                set_ = {
+                    key: value
+                    for key, value in document.items()
+                    if key not in defaults or identity(value) != identity(defaults[key])
+                }
                 if len(set_) < len(document) and not super()._rule_issues(compact(set_), most).issues:
                     return Findings(issues=())
         return findings
