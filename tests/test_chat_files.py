@@ -31,7 +31,8 @@ SEEING = STORED.replace("import AgentRegistration,", "import FinalResponse, Agen
 def test_a_file_goes_with_the_next_message(desk: ProjectFolder) -> None:
     desk.write("app/main.py", SEEING)
     desk.write("note.txt", "Buy milk.")
-    lines = "/attach note.txt\nWhat is it?\nAnd now?\n/attach none.txt\n/attach bad.png\nLook.\n/quit\n"
+    lines = "/attach note.txt\nWhat is it?\nAnd now?\n/attach none.txt\n/attach bad.png\nLook.\n"
+    lines += "/attach a\0b\n/attach /dev/zero\n/quit\n"
     desk.write("bad.png", "no picture")
     done = desk.run("chat", "clerk", piped=lines)
     assert done.code == 0, done.err
@@ -39,6 +40,8 @@ def test_a_file_goes_with_the_next_message(desk: ProjectFolder) -> None:
     assert "I see ['note.txt'].\nI see [].\n" in done.out
     assert "error: none.txt cannot be read: No such file or directory\n" in done.out
     assert "error: bad.png is not of the media type image/png" in done.out
+    assert "cannot be read: embedded null byte\n" in done.out
+    assert "error: /dev/zero cannot be read: it is no file\n" in done.out
 
 
 def test_a_turn_takes_files(desk: ProjectFolder) -> None:

@@ -20,7 +20,9 @@ def attached_file(path: str | Path) -> Upload:
     path = Path(path)
     try:
         path = path.expanduser()
+        if path.is_fifo() or path.is_char_device() or path.is_socket():  # which may have no end
+            raise BadFileError(f"{path} cannot be read: it is no file")
         data = path.read_bytes()
-    except (OSError, RuntimeError) as error:  # no such file, or no such user
+    except (OSError, RuntimeError, ValueError) as error:  # no such file, no such user, or no such name
         raise BadFileError(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}") from error
     return Upload(name=path.name, data=data, media_type=mimetypes.guess_type(path.name)[0] or _BINARY)

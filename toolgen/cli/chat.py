@@ -9,7 +9,7 @@ import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any, Final
 
-from toolgen.agents import RunHandle, Upload
+from toolgen.agents import BadFileError, RunHandle, Upload
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.printable import printable, printable_lines, visible, visible_lines
 from toolgen.events import Event, as_json
@@ -92,10 +92,12 @@ class _Chat:
                 await self._turn(line.strip())
 
     async def _turn(self, message: str) -> None:
+        files, self._files = self._files, []
         try:
-            files, self._files = self._files, []
             handle = await self._opened.start(message, self._session, files)
         except ToolgenError as error:
+            if not isinstance(error, BadFileError):
+                self._files = files  # they go with the next one
             _say(f"error: {error}")
             return
         await self._go_on(handle)

@@ -187,6 +187,23 @@ async def test_messages_have_no_sensitive_values() -> None:
     assert "s3cret" not in texts[1]
 
 
+async def test_a_text_with_hidden_values_has_citations_without_ranges() -> None:
+    cited = Citation(url="https://tea.org", start=17, end=20)
+    plan = FinalResponse(text="away with s3cret-c0de, tea.", provider=ProviderFacts(citations=(cited,)))
+    call = CallTools(calls=(PlannedCall(name="destroy", arguments='{"item": "tea", "code": "s3cret-c0de"}'),))
+    async with served() as shop:
+        agents_of(shop.runtime).override_planner(AGENT, ScriptedPlanner([call, plan]))
+        run = (await shop.post("/runs", agent=AGENT, message="away")).json()
+        assert shop.runtime.engine is not None
+        await shop.runtime.engine.settled(run["id"])
+        [wait] = (await shop.get("/suspensions"))["suspensions"]
+        await shop.post(f"/suspensions/{wait['id']}/answer", answer={"approved": True})
+        await ended(shop, run["id"])
+        [turn] = (await shop.get(f"/sessions/{run['session_id']}/messages"))["turns"]
+    assert "s3cret" not in str(turn)
+    assert turn["messages"][-1]["provider"] == {"citations": [{"url": "https://tea.org"}]}
+
+
 async def pay(pin: Annotated[str, Sensitive()]) -> Annotated[str, Sensitive()]:
     """Pay, and return the receipt."""
     return "4711-kilo"

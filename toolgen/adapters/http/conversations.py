@@ -21,7 +21,7 @@ from toolgen.agents.planner.provider_facts import facts_document
 from toolgen.agents.sessions.sessions import RunMessages
 from toolgen.calls.documents.results import ref_document, result_facts
 from toolgen.contract.json_value import Json
-from toolgen.contract.secrets import HIDDEN, Secrets, hiding, scrubbed_json
+from toolgen.contract.secrets import HIDDEN, Secrets, hiding, scrubbed, scrubbed_json
 from toolgen.events.redaction import is_public, public_result
 from toolgen.runtime import CallMeta, DeclaredError, Runtime, SnapshotError, ToolError, ToolResult, ToolSpec
 
@@ -169,8 +169,10 @@ def _message(message: Message, spec: Any) -> dict[str, object]:
                 {"id": call.id, "name": call.name, "arguments": _arguments(call.arguments, spec(call.name))}
                 for call in message.calls
             ]
-            provider = message.provider and facts_document(message.provider, len(message.text))
-            facts = {"text": message.text, "calls": calls, "provider": provider}
+            text = scrubbed(message.text)  # in which the ranges of citations would be at other places
+            length = len(text) if text == message.text else 0
+            provider = message.provider and facts_document(message.provider, length)
+            facts = {"text": text, "calls": calls, "provider": provider}
             return {"type": "assistant", **{key: value for key, value in facts.items() if value}}
         case _:
             answers = [_answer(answer, spec(answer.name)) for answer in message.answers]
