@@ -247,6 +247,33 @@ async def test_what_a_failed_function_wrote_is_dropped_though_a_hook_gives_a_res
     assert await states.load("session", "s") == {"before": 1, "hook": 1}
 
 
+@pytest.mark.asyncio(loop_factories=["real"])
+async def test_a_thread_that_was_left_writes_nothing_into_a_call_that_goes_on(
+    states: StateStore,
+) -> None:
+    goes_on, done = threading.Event(), threading.Event()
+
+    def hangs(ctx: SyncToolContext) -> str:
+        state = ctx.state
+        assert goes_on.wait(30)
+        with pytest.raises(CallEndedError):
+            state["late"] = 1
+        done.set()
+        return "late"
+
+    class Saves(Hook):
+        async def on_tool_error(self, call: ToolCall, error: ToolError, ctx: ToolContext) -> Verdict:
+            goes_on.set()
+            assert await asyncio.to_thread(done.wait, 30)
+            return Answer(result="saved")
+
+    tool = func_tool(hangs, toolset="x.tools", timeout=0.01, annotations={"read_only": True})
+    runtime = Runtime(capabilities=[StateCapability(states)], hooks=[Saves()])
+    runtime.tools.register(function_toolset("x.tools", [tool]))
+    assert (await runtime.call("hangs", {}, ANN)).json == b'"saved"'
+    assert await states.load("session", "s") == {}
+
+
 async def test_what_is_written_after_the_end_of_a_call_is_an_error(states: StateStore) -> None:
     written: list[Any] = []
 

@@ -95,6 +95,8 @@ class StateChanges:
     """The lists and objects that the executor has read or set: the state has them as they were then."""
     _marks: dict[tuple[Scope, str], int]
     """How many changes were made before the executor was called, by its hooks."""
+    _dropped: list[bool]
+    """One item for each attempt of the executor that was dropped."""
     _over: threading.Event
     """Set when the call is over."""
     __iter__: ClassVar[None] = None
@@ -133,6 +135,7 @@ class StateChanges:
             if not self.changes[place]:
                 del self.changes[place]
         self._watched.clear()
+        self._dropped.append(True)
 
     def end(self) -> tuple[str, ...]:
         """Refuse further changes, and return the keys whose values were changed in place and not set."""
@@ -198,7 +201,7 @@ class State(StateChanges):
         self._owner = owner
         self._load = load
         self._refuse = refuse
-        self._watched, self._marks = [], {}
+        self._watched, self._marks, self._dropped = [], {}, []
         self._over = threading.Event()
 
     async def get(self, key: str, default: Json = None) -> Json:
@@ -241,6 +244,15 @@ class SyncState(StateChanges):
         vars(self).update(vars(state))  # the changes are of one call
         self._state = state
         self._wait = wait
+        self._attempt = len(state._dropped)
+
+    def _change(self, key: str, operation: Operation, value: Json) -> str:
+        """Add a change, unless it is of an attempt that was dropped, whose thread goes on."""
+        if self._attempt != len(self._dropped):
+            from .steps.bridge import CallEndedError
+
+            raise CallEndedError(f"this attempt of the call has failed, without this change of {key!r}")
+        return super()._change(key, operation, value)
 
     def get(self, key: str, default: Json = None) -> Json:
         """Return a copy of the value, with the changes of this call."""
