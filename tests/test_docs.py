@@ -58,7 +58,7 @@ RUN = [
     for file in DOCUMENTS
     if file not in ELSEWHERE
 ]
-PRINTED = [ROOT / "docs" / name for name in ("approvals.md",)]
+PRINTED = [ROOT / "docs" / name for name in ("approvals.md", "credentials.md")]
 """Show in their blocks of `text` all that their Python prints, in order."""
 BLOCK = re.compile(r"^```(\w+)[^\n]*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)#:]+)(?:#[^)]*)?\)")
