@@ -13,5 +13,5 @@ pytestmark = pytest.mark.costly
 
 
 async def test_a_conversation_goes_on_after_a_kill(tmp_path: Path) -> None:
-    ((_, shown),) = blocks(ROOT / "docs/durability.md", "text")
+    ((_, shown), *_) = blocks(ROOT / "docs/durability.md", "text")
     assert [line async for line in story(tmp_path / "home.db")] == shown.splitlines()
