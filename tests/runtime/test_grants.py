@@ -198,6 +198,8 @@ async def test_an_answer_grants_only_where_it_may(host: Host) -> None:
         assert "grant.tool" in await refused(runtime, {**yes, "grant": {**ANYWHERE, "tool": "y"}})
         regex = {**ANYWHERE, "pattern": {"/path": {"matches": ".*"}}}
         assert "is no condition" in await refused(runtime, {**yes, "grant": regex})
+        typo = {**ANYWHERE, "pattern": {"/pth": {"equal": "a"}}}
+        assert "'/pth', which is no argument of" in await refused(runtime, {**yes, "grant": typo})
     host.facts["annotations"] = {}  # and so destructive
     async with host.runtime() as runtime:
         assert "grant.pattern" in await refused(runtime, yes)

@@ -130,6 +130,21 @@ def why_not_granted(spec: ToolSpec, pattern: ArgumentPattern | None) -> str:
     return ""
 
 
+def _unknown_argument(spec: ToolSpec, pattern: ArgumentPattern | None) -> str:
+    """Return which place of a pattern no call of the tool can have; "" for none."""
+    schema = spec.payload.schema
+    if pattern is None or schema.get("additionalProperties") is not False:
+        return ""
+    names = schema.get("properties", {})
+    for place in pattern.places:
+        if place and tokens_of(place)[0] not in names:
+            known = ", ".join(map(repr, names)) or "none"
+            return (
+                f"the pattern compares {place!r}, which is no argument of {spec.id}; its arguments: {known}"
+            )
+    return ""
+
+
 async def may_be_granted(waits: WaitRegistry, spec: ToolSpec, frozen: FrozenCall) -> bool:
     """Return whether the answer to a question may grant: by the design, and by the rule of the host."""
     is_allowed = spec.confirm is not None and spec.confirm.grantable and spec.confirm.payload is None
@@ -191,7 +206,7 @@ async def require_grant(
     if not by:
         raise BadAnswerError("a grant needs the name of the person who gives it", hint="answer with by=…")
     pattern = pattern_of(terms)
-    if spec is not None and (why := why_not_granted(spec, pattern)):
+    if spec is not None and (why := why_not_granted(spec, pattern) or _unknown_argument(spec, pattern)):
         raise BadAnswerError(f"the grant is rejected: {why}", hint=_FIX)
     if not await may_approve(waits, frozen, frozen.meta.requested_by):
         raise BadAnswerError(
@@ -210,9 +225,7 @@ def pattern_of(grant: Mapping[str, object]) -> ArgumentPattern | None:
     try:
         return ArgumentPattern.from_json(grant["pattern"], f"{GRANT}.pattern")
     except PatternError as error:
-        raise BadAnswerError(
-            f"the answer does not fit: {error.message}", hint="; ".join(error.problems)
-        ) from None
+        raise BadAnswerError(f"the answer does not fit: {error.message}", hint=_FIX) from None
 
 
 async def may_approve(waits: WaitRegistry, frozen: FrozenCall, person: str) -> bool:
