@@ -331,6 +331,16 @@ def runtime():
 """
 
 
+def test_what_a_tool_prints_is_no_part_of_the_answer(desk: ProjectFolder) -> None:
+    printing = MAIN.replace("PLANNER", "None").replace(
+        "    return len", '    print("counting")\n    return len'
+    )
+    desk.write("app/main.py", printing)
+    done = desk.run("run", "clerk", 'Count the words of "to be or not"', "--model", "demo", "--json")
+    assert json.loads(done.out)["status"] == "completed"
+    assert "counting\n" in done.err
+
+
 def test_a_turn_goes_on_although_its_child_is_the_newest_run_that_waits(project: ProjectFolder) -> None:
     project.write("app/main.py", CHILD)
     first = project.run("chat", "clerk", "--session", "s", piped="burn it\n")

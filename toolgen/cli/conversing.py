@@ -7,7 +7,7 @@ import json
 import sys
 import uuid
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, redirect_stdout
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -227,8 +227,9 @@ async def run_agent(
         runtime = opened.runtime
         view = TurnView(session=session, runtime=runtime, write=_to_stderr, streams_text=False)
         async with following(opened, view):
-            handle = await opened.start(message, session, uploads)
-            output = await handle.settled()
+            with redirect_stdout(sys.stderr):  # what hooks and executors print is no part of the answer
+                handle = await opened.start(message, session, uploads)
+                output = await handle.settled()
     return show_turn(runtime, output, as_json=as_json)
 
 
