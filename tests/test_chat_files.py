@@ -2,6 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from toolgen.agents import (
+    AgentRegistration,
+    AgentSpec,
+    Await,
+    FinalResponse,
+    PlanInput,
+    PlanResult,
+    ScriptedPlanner,
+    agents_of,
+)
+from toolgen.capabilities import ArtifactsCapability, MemoryArtifactStore
+from toolgen.cli.chat import _Chat
+from toolgen.cli.conversing import OpenAgent
+from toolgen.runtime import Runtime
+
 from .conftest import ProjectFolder
 from .test_chat_command import MAIN
 from .test_chat_command import desk as desk
@@ -57,3 +77,38 @@ def test_a_project_without_a_store_says_how_it_takes_files(desk: ProjectFolder) 
     assert done.code == 2
     assert "note.txt cannot be taken: this runtime keeps no files" in done.err
     assert "ArtifactsCapability" in done.err
+
+
+async def test_a_file_stays_attached_while_the_session_is_busy(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    note = tmp_path / "note.txt"
+    note.write_text("Buy milk.", "utf-8")
+
+    def names(plan_input: PlanInput) -> PlanResult:
+        content = getattr(plan_input.messages[-1], "content", ())
+        return FinalResponse(text=f"I see {[block['name'] for block in content if 'name' in block]}.")
+
+    planner = ScriptedPlanner(
+        by_message={"Ask": [Await(kind="clarification", question="What?")], "Look": [names]}
+    )
+    runtime = Runtime(capabilities=[ArtifactsCapability(MemoryArtifactStore())])
+    agents = agents_of(runtime)
+    spec = AgentSpec(id="desk.clerk", description="Looks.")
+    agents.register(AgentRegistration(spec=spec, planner=planner))
+    client = agents.client(spec.id)
+
+    async def lines() -> AsyncIterator[str]:
+        yield f"/attach {note}"
+        other = await client.start("Ask.", session_id="s")
+        await other.settled()
+        yield "Look."
+        await other.cancel("no longer needed")
+        await other.result()
+        yield "Look again."
+
+    async with runtime:
+        await _Chat(OpenAgent(runtime=runtime, agents=agents, client=client), "s", lines()).run()
+    shown = capsys.readouterr().out
+    assert "of session 's' is not over" in shown
+    assert "I see ['note.txt']." in shown
