@@ -91,7 +91,7 @@ def test_the_timeline_of_a_run_says_who_granted_a_call() -> None:
     [
         ('{"uses": 2}', "the answer does not fit"),
         ('{"uses": 2, "expires_s": 60, "pattern": {"path": {"equal": 1}}}', "a place is a JSON Pointer"),
-        ("{uses: 2}", "--grant is not JSON"),
+        ("{uses: 2}", """quote it for the shell: --grant '{"uses": 5, "expires_s": 3600}'"""),
     ],
 )
 def test_terms_that_do_not_fit_are_refused_and_nothing_runs(

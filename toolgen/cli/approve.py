@@ -52,6 +52,7 @@ _MOST_SEARCHED: Final = 200
 _SHORTEST: Final = 4
 """Characters of the beginning of an id."""
 _MOST_NAMED: Final = 5
+_GRANT_HINT: Final = """quote it for the shell: --grant '{"uses": 5, "expires_s": 3600}'"""
 
 
 @frozen_record
@@ -375,15 +376,13 @@ def with_grant(answer: AnswerOptions, grant: str) -> AnswerOptions:
             "--grant cannot be combined with another answer than an approval",
             hint="leave out --deny, --cancel and --answer",
         )
-    return replace(answer, value={**value, "grant": _json("--grant", grant)})
+    return replace(answer, value={**value, "grant": _json("--grant", grant, _GRANT_HINT)})
 
 
-def _json(option: str, text: str) -> Json:
+def _json(option: str, text: str, hint: str = "") -> Json:
     try:
         return typed_json(text)  # type: ignore[no-any-return]  # JSON
     except ValueError as error:
         quoted = shlex.quote(json.dumps(text, ensure_ascii=False))
-        raise ToolgenError(
-            f"{option} is not JSON: {error}",
-            hint=f"quote it for the shell; a text stands in quotes of its own: {option} {printable(quoted)}",
-        ) from error
+        quoting = f"quote it for the shell; a text stands in quotes of its own: {option} {printable(quoted)}"
+        raise ToolgenError(f"{option} is not JSON: {error}", hint=hint or quoting) from error

@@ -112,7 +112,8 @@ class UnknownGrantError(SuspensionError):
 
     def __init__(self, grant_id: str) -> None:
         super().__init__(
-            f"no grant has the id {grant_id!r}", hint="`Runtime.waits.grants(session_id)` lists the open ones"
+            f"no grant has the id {grant_id!r}",
+            hint="it expired or was revoked; `toolgen grants list` and `waits.grants()` list the rest",
         )
 
 
