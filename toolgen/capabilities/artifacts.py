@@ -188,6 +188,8 @@ class ArtifactsCapability:
             raise RuntimeError(
                 f"the CallMeta of this call does not say whose artifacts of the {kind} it means"
             )
+        if owner.endswith("/"):
+            raise RuntimeError(f"the {kind} {owner!r} ends with a slash, which stands for several owners")
         return f"{kind}/{owner}"
 
     async def save(
@@ -221,6 +223,8 @@ class ArtifactsCapability:
     async def upload(self, session_id: str, run_id: str, name: str, data: bytes, media_type: str) -> str:
         """Store a file of a person; as `ArtifactKeeper.upload`."""
         check_name(name)
+        if session_id.endswith("/"):
+            raise ToolError(f"the session {session_id!r} ends with a slash, which stands for several owners")
         owner = f"session/{session_id}" if session_id else _run("", run_id)
         facts: dict[str, Json] = {"audience": "model", "digest": hashlib.sha256(data).hexdigest()}
         versions = await self.store.listed(owner, name)
@@ -269,6 +273,8 @@ def _of_session(session_id: str, run_id: str = "") -> tuple[str, ...]:
     Without a session they are those of a run and of the runs below it, or of all runs of no session.
     """
     runs = _run(session_id, "")
+    if session_id.endswith("/"):  # it has no files, and its owner would stand for those of others
+        return (runs,)
     if session_id:
         return (f"session/{session_id}", runs)
     return (f"{runs}{run_id}", f"{runs}{run_id}/") if run_id else (runs,)
