@@ -1,4 +1,4 @@
-"""What messages over HTTP show in the place of sensitive values: of dynamic tools, of results, of citations."""
+"""What messages over HTTP show in the place of sensitive values of dynamic tools and of results."""
 
 from __future__ import annotations
 
