@@ -104,7 +104,7 @@ def test_the_guide_lists_each_path_and_each_problem() -> None:
     rows = re.findall(r"^\| `([A-Z]+) (/\S+)` \|", text, re.MULTILINE)
     listed = {(verb.lower(), path) for verb, path in rows}
     assert listed == {(verb, path) for path, verbs in document()["paths"].items() for verb in verbs}
-    assert set(re.findall(r"`([a-z]+(?:-[a-z]+)+|[a-z]+)`", text.partition("| status |")[2])) == set(PROBLEMS)
+    assert set(re.findall(r"`([a-z]+(?:-[a-z]+)+|[a-z]+)`", text.partition("| Status |")[2])) == set(PROBLEMS)
 
 
 async def test_each_path_is_in_the_document() -> None:
