@@ -71,9 +71,9 @@ class Diary(Hook):
     async def before_tool(self, call: ToolCall, payload: Any, ctx: ToolContext) -> Verdict:
         return self._note(f"calls {call.tool.rpartition('.')[2]}")
 
-    async def on_suspend(self, call: ToolCall, asked: Suspended, ctx: ToolContext) -> Verdict:
-        assert (asked.token, asked.tool, call.meta.run_id) == ("", call.tool, asked.run_id)
-        return self._note(f"asks {asked.question}")
+    async def on_suspend(self, call: ToolCall, suspension: Suspended, ctx: ToolContext) -> Verdict:
+        assert (suspension.token, suspension.tool, call.meta.run_id) == ("", call.tool, suspension.run_id)
+        return self._note(f"asks {suspension.question}")
 
     async def on_resume(self, call: ToolCall, payload: Any, ctx: ToolContext) -> Verdict:
         return self._note(f"goes on with {payload.device_id}")
@@ -192,7 +192,7 @@ class Bad(Hook):
     async def after_run(self, output: RunOutput) -> Verdict:
         raise RuntimeError("the diary is full")
 
-    async def on_suspend(self, call: ToolCall, asked: Suspended, ctx: ToolContext) -> Verdict:
+    async def on_suspend(self, call: ToolCall, suspension: Suspended, ctx: ToolContext) -> Verdict:
         return Deny(message="nobody is here")
 
 

@@ -35,7 +35,7 @@ _NO_PREFIX: Final = (
 
 
 class PatternError(ToolgenError):
-    """What should be an argument pattern or a rule is none."""
+    """An argument pattern or a rule is malformed."""
 
     def __init__(self, problems: Sequence[str]) -> None:
         super().__init__("; ".join(problems))
@@ -89,7 +89,7 @@ class ArgumentPattern:
     """
 
     _conditions: tuple[_Condition, ...]
-    """At least one, sorted by place."""
+    """The conditions, at least one, sorted by place."""
 
     @classmethod
     def from_json(cls, document: object, at: str = "") -> ArgumentPattern:

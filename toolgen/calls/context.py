@@ -228,7 +228,7 @@ class ToolContext:
 
     @property
     def memory(self) -> Memory:
-        """What the person's earlier conversations said, where the host has a `MemoryCapability`.
+        """Memory of earlier conversations with the person, if the host has a `MemoryCapability`.
 
         Raises:
             AttributeError: it has none.

@@ -22,7 +22,7 @@ class MemoryEntry:
 
     text: str
     author: Literal["person", "assistant", ""] = ""
-    """Who wrote it; "" where the store does not know."""
+    """Author of the text; "" if the store does not know."""
     said_at: datetime | None = None
     """Time of the turn; None where the store does not know."""
     session_id: str = ""

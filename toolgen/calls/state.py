@@ -94,7 +94,7 @@ class StateChanges:
     _watched: list[_Watched]
     """The lists and objects that the executor has read or set: the state has them as they were then."""
     _marks: dict[tuple[Scope, str], int]
-    """How many changes were made before the executor was called, by its hooks."""
+    """Number of changes that hooks made before the executor was called."""
     _dropped: list[bool]
     """One item for each attempt of the executor that was dropped."""
     _over: threading.Event

@@ -131,7 +131,7 @@ class SyncToolContext:
 
     @property
     def memory(self) -> SyncMemory:
-        """What the person's earlier conversations said, where the host has a `MemoryCapability`.
+        """Memory of earlier conversations with the person, if the host has a `MemoryCapability`.
 
         Raises:
             AttributeError: it has none.

@@ -54,8 +54,8 @@ def shown_run(runtime: Runtime, run: dict[str, Any]) -> dict[str, Any]:
     with hiding(Secrets()):
         tool = _tool_of(run["input"])
         shown = {key: _shown(runtime, value, tool) for key, value in run.items()}
-        if isinstance(run["input"], dict) and isinstance(said := run["input"].get("message"), str):
-            note_work(said, runtime.tools.list())
+        if isinstance(run["input"], dict) and isinstance(message := run["input"].get("message"), str):
+            note_work(message, runtime.tools.list())
         asked = _spec(runtime, _asked_tool(run["input"]))
         if asked is not None and asked.is_sensitive:
             _hide_conversation(shown, asked)

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from toolgen.calls.steps.frame import Frame
 
 _GRANT_RUN: Final = "grant_"
-"""What the id of a grant begins with."""
+"""Prefix of the ids of grants."""
 
 log = logger("toolgen.runtime")
 

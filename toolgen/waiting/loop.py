@@ -270,7 +270,7 @@ class _DirectCallSteps:
         """Intermediate results so far, each of which has ended a wait."""
         self._turns = ctx.one_by_one()
         self._asked: dict[str, float] = {}
-        """When each question was asked first, by its id."""
+        """Time at which each question was first asked, by its id."""
 
     async def first(self) -> CallOutcome:
         """Return the record with which the call comes here: suspended, or executed now."""

@@ -1,4 +1,4 @@
-"""What the waits of runs are about, by what their journals keep of it."""
+"""Subjects of the waits of runs, as their journals record them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from toolgen.calls.call import CALL
 from toolgen.contract.json_value import Json
 
 _CHILD: Final = "child:"
-"""What the key of the operation begins with by which a run has another agent answer a call."""
+"""Prefix of the key of the operation by which a run lets another agent answer a call."""
 
 
 def is_call(about: object) -> TypeGuard[Mapping[str, Any]]:

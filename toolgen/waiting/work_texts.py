@@ -1,4 +1,4 @@
-"""What the runtime says in a conversation of pending work: its results, and intermediate ones."""
+"""Texts about pending work in a conversation: its results, and intermediate ones."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from toolgen.calls.specs import ToolSpec
 from toolgen.events.redaction import note_result
 
 OUTCOMES: Final = {"ok": "is done", "error": "has failed", "unknown": "has an unknown outcome"}
-"""What is said by status of work that went on while its run ended."""
+"""Texts by status, for work that continued while its run ended."""
 NO_RESULT: Final = "ended without a result"
-"""What is said of other work, which was canceled or has expired."""
+"""Text for other work, which was canceled or has expired."""
 INTERMEDIATE_RESULT: Final = "has an intermediate result"
 _SAID: Final = "|".join((*OUTCOMES.values(), NO_RESULT, INTERMEDIATE_RESULT))
 _TEXT: Final = re.compile(rf"The work of (\S+) \(.*?\) (?:{_SAID}): (.*)", re.DOTALL)

@@ -86,10 +86,10 @@ class ServedConversations:
         agents = self._runs.agents()
         session = await agents.sessions.get(session_id)
         turns = await agents.sessions.transcript(session_id)
-        said = dict.fromkeys(of_run.turn.agent for of_run in turns)
+        names = dict.fromkeys(of_run.turn.agent for of_run in turns)
         return {
             "session": _session_record(session, ""),
-            "turns": _turn_records(turns, {agent: await self._tools(agent, session) for agent in said}),
+            "turns": _turn_records(turns, {agent: await self._tools(agent, session) for agent in names}),
         }
 
     async def _tools(self, agent: str, session: Session) -> Mapping[str, ToolSpec]:
@@ -162,8 +162,8 @@ def _turn_record(of_run: RunMessages, specs: Mapping[str, ToolSpec]) -> TurnReco
 def _message(message: Message, spec: Any) -> dict[str, object]:
     match message:
         case UserMessage():
-            said: dict[str, object] = {"type": "user", "text": message.text, "source": message.source}
-            return {**said, "files": list(map(_file, message.content))} if message.content else said
+            record: dict[str, object] = {"type": "user", "text": message.text, "source": message.source}
+            return {**record, "files": list(map(_file, message.content))} if message.content else record
         case AssistantMessage():
             calls = [
                 {"id": call.id, "name": call.name, "arguments": _arguments(call.arguments, spec(call.name))}

@@ -1,4 +1,4 @@
-"""What plannings preload of earlier conversations, and the activity `remember`, which stores this one."""
+"""The memory in runs: plannings preload earlier conversations, and `remember` stores this one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What pydantic-ai has read of a provider's finish reason and citations, as facts of an answer."""
+"""Facts of an answer from the finish reason and citations that pydantic-ai reads."""
 
 from __future__ import annotations
 

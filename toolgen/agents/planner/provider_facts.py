@@ -1,4 +1,4 @@
-"""What the provider of a model says of an answer: why it ended, and the sources that it cites. Pure."""
+"""Facts of a model's provider about an answer: why it ended, and the sources that it cites. Pure."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Citation:
     """A source that a provider cites for a part of an answer."""
 
     url: str = ""
-    """Of a web page; "" for any other source."""
+    """URL of a web page; "" for any other source."""
     document: str = ""
     """The provider's own id of a file or a document; "" where it has none."""
     title: str = ""
@@ -38,7 +38,7 @@ class Citation:
 
 @frozen_record
 class ProviderFacts:
-    """What the provider says of an answer; what it does not say is absent."""
+    """Facts of the provider about an answer; those that it does not state are absent."""
 
     finish_reason: FinishReason | None = None
     """None for a word of the provider that has no such meaning."""
@@ -46,14 +46,14 @@ class ProviderFacts:
     """The provider's own word, such as `end_turn`."""
     citations: tuple[Citation, ...] = ()
     grounding: object = None
-    """What the provider sent of its citations, as JSON. It is in the conversation only."""
+    """The citation data of the provider, as JSON; only the conversation has it."""
 
 
 def facts_document(facts: ProviderFacts, length: int = sys.maxsize) -> ProviderDocument:
     """Return the facts as events and records have them, with ranges within a text of this length only."""
-    document = _said(replace(facts, citations=(), grounding=None))
+    document = _present(replace(facts, citations=(), grounding=None))
     if facts.citations:
-        document["citations"] = [_said(_within(cited, length)) for cited in facts.citations]
+        document["citations"] = [_present(_within(cited, length)) for cited in facts.citations]
     return cast(ProviderDocument, document)
 
 
@@ -78,7 +78,7 @@ def _within(cited: Citation, length: int) -> Citation:
     return cited if is_within else replace(cited, start=None, end=None, is_marker=False)
 
 
-def _said(record: ProviderFacts | Citation) -> dict[str, Json]:
-    """Return a record as JSON, without what is not said; a range may begin at 0."""
+def _present(record: ProviderFacts | Citation) -> dict[str, Json]:
+    """Return a record as JSON, without absent fields; a range may begin at 0."""
     document: dict[str, Json] = to_jsonable_python(record)
     return {name: value for name, value in document.items() if value or (name == "start" and value == 0)}

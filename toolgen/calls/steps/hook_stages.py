@@ -76,10 +76,10 @@ async def _notify_suspended(frame: Frame, call: ToolCall, frozen: FrozenCall | N
     """Run the hooks of a call that waits for an answer; the log has their failures."""
     if frozen is None:  # an agent answers it
         return
-    asked = Suspended(**frozen.shown(), token="", run_id=frame.meta.run_id)
+    suspension = Suspended(**frozen.shown(), token="", run_id=frame.meta.run_id)
     for hook in frame.tool.on_suspend:
         try:
-            await notify(hook, hook(call, asked, frame.context), frame.services.stage_timeout)
+            await notify(hook, hook(call, suspension, frame.context), frame.services.stage_timeout)
         except BaseException as error:  # noqa: BLE001 - author code; the call waits all the same
             internal_error(frame.spec, as_task_exception(error))
 
@@ -153,8 +153,8 @@ async def apply_strictest(
     verdict = await first.rest(limit_s) if isinstance(first, SuspendedWork) else first
     if not isinstance(checked_verdict(hook, verdict), Continue):
         for other in later:
-            asked = run_with_timeout(limit_s, other(call, call.payload, frame.context))
-            if _strictness(left := checked_verdict(other, await asked)) > _strictness(verdict):
+            later_verdict = run_with_timeout(limit_s, other(call, call.payload, frame.context))
+            if _strictness(left := checked_verdict(other, await later_verdict)) > _strictness(verdict):
                 hook, verdict = other, left
     return await BEFORE.apply(hook, verdict, frame, call)
 

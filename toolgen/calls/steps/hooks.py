@@ -87,8 +87,8 @@ class Hook:
         """Inspect a failure of the tool, or recover from it with `Answer`."""
         return Continue()
 
-    async def on_suspend(self, call: ToolCall, asked: Suspended, ctx: ToolContext) -> Verdict:
-        """Hear that a call waits for an answer. `asked` has no token, and a verdict changes nothing."""
+    async def on_suspend(self, call: ToolCall, suspension: Suspended, ctx: ToolContext) -> Verdict:
+        """Observe that a call waits for an answer. `suspension` has no token; the verdict changes nothing."""
         return Continue()
 
     async def on_resume(self, call: ToolCall, payload: Any, ctx: ToolContext) -> Verdict:
@@ -239,13 +239,13 @@ def checked_verdict(hook: HookMethod, verdict: object) -> Verdict:
     return verdict
 
 
-async def notify(hook: HookMethod, told: Awaitable[Verdict], limit_s: float | None) -> None:
+async def notify(hook: HookMethod, called: Awaitable[Verdict], limit_s: float | None) -> None:
     """Run a hook that decides nothing.
 
     Raises:
         BaseException: what it raises; a TypeError where it returned something else than `Continue()`.
     """
-    verdict = checked_verdict(hook, await run_with_timeout(limit_s, told))
+    verdict = checked_verdict(hook, await run_with_timeout(limit_s, called))
     if verdict != Continue():
         raise TypeError(f"{_name(hook)} returned {verdict!r}, which changes nothing; return Continue()")
 

@@ -1,4 +1,4 @@
-"""What a rule is, and what the rules share."""
+"""A rule of the linter, and the parts that rules share."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ _CAMEL: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
 class LintProblem(NamedTuple):
-    """What a rule finds at a tool."""
+    """A finding of a rule about a tool."""
 
     message: str
     hint: str
     pointer: str = ""
-    """Where in the schema of the arguments, or of the result."""
+    """Place in the schema of the arguments, or of the result."""
 
 
 Check: TypeAlias = Callable[[LintedTool, int], Iterator[LintProblem]]
