@@ -168,6 +168,20 @@ async def test_a_rule_that_names_no_tool_is_found_before_the_first_call() -> Non
         await runtime.call("read", {"path": "x"}, META)
 
 
+async def test_a_rule_with_an_argument_that_its_tool_does_not_have_lets_no_call_run(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    typo: Any = {
+        "decision": "deny",
+        "tool": "disk.files.read",
+        "arguments": {"/pth": {"path_prefix": "/etc"}},
+    }
+    runtime = desk(RulePolicy([typo]))
+    assert (await runtime.call("read", {"path": "/etc/passwd"}, META)).status == "error"
+    assert "'/pth', which is no argument of disk.files.read; its arguments: 'path'" in caplog.text
+    assert (await runtime.call("add", {}, META)).status == "ok"
+
+
 def test_all_mistakes_of_all_rules_are_named_at_once() -> None:
     wrong: Any = [
         {"decision": "refuse", "tool": ""},

@@ -10,7 +10,7 @@ import json
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Final, Literal, TypeAlias, get_args
+from typing import Any, Final, Literal, TypeAlias, get_args
 
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.json_pointer import ABSENT, resolved, tokens_of
@@ -138,6 +138,21 @@ class ArgumentPattern:
     def describe(self) -> str:
         """Return a sentence for people, without its full stop; no two patterns have the same."""
         return ", and ".join(condition.describe() for condition in self._conditions)
+
+
+def unknown_argument(pattern: ArgumentPattern, schema: Mapping[str, Any], tool: str) -> str:
+    """Return a sentence about a place of a pattern that no arguments of a tool can have; "" for none.
+
+    `schema` is the JSON Schema of the arguments, and `tool` the id of the tool.
+    """
+    if schema.get("additionalProperties") is not False:
+        return ""
+    names = schema.get("properties", {})
+    for place in pattern.places:
+        if place and tokens_of(place)[0] not in names:
+            known = ", ".join(map(repr, names)) or "none"
+            return f"the pattern compares {place!r}, which is no argument of {tool}; its arguments: {known}"
+    return ""
 
 
 def _is_below(value: object, prefix: str, in_doubt: bool) -> bool:

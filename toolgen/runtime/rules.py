@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final, Literal, Required, TypeAlias, TypedDict, get_args
 
-from toolgen.calls.argument_patterns import ArgumentPattern, PatternError
+from toolgen.calls.argument_patterns import ArgumentPattern, PatternError, unknown_argument
 from toolgen.calls.errors import RegistrationError
 from toolgen.calls.steps.hooks import Deny
 from toolgen.calls.steps.policy import Allow, Ask, Decision
@@ -83,7 +83,16 @@ class RulePolicy:
         """Ids of tools; the runtime refuses to serve with one that no tool has."""
 
     async def decide(self, call: ToolCall, spec: ToolSpec, preview: str) -> Decision:
-        """Return the decision of the strongest rule that covers the call."""
+        """Return the decision of the strongest rule that covers the call.
+
+        Raises:
+            RegistrationError: a rule names the tool, and an argument that it does not have.
+        """
+        for rule in self._rules:
+            if rule.tool != spec.id or rule.pattern is None:
+                continue
+            if why := unknown_argument(rule.pattern, spec.payload.schema, spec.id):
+                raise RegistrationError(f"a rule covers no call: {why}")
         arguments = json.loads(call.payload_json)
         decision: _Word = self._otherwise
         deciding: list[_Checked] = []

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from toolgen.calls.answer_schema import value_issues
-from toolgen.calls.argument_patterns import ArgumentPattern, PatternError
+from toolgen.calls.argument_patterns import ArgumentPattern, PatternError, unknown_argument
 from toolgen.calls.call import CallMeta, FrozenCall
 from toolgen.calls.results import Suspended
 from toolgen.calls.specs import ToolSpec
@@ -130,21 +130,6 @@ def why_not_granted(spec: ToolSpec, pattern: ArgumentPattern | None) -> str:
     return ""
 
 
-def _unknown_argument(spec: ToolSpec, pattern: ArgumentPattern | None) -> str:
-    """Return which place of a pattern no call of the tool can have; "" for none."""
-    schema = spec.payload.schema
-    if pattern is None or schema.get("additionalProperties") is not False:
-        return ""
-    names = schema.get("properties", {})
-    for place in pattern.places:
-        if place and tokens_of(place)[0] not in names:
-            known = ", ".join(map(repr, names)) or "none"
-            return (
-                f"the pattern compares {place!r}, which is no argument of {spec.id}; its arguments: {known}"
-            )
-    return ""
-
-
 async def may_be_granted(waits: WaitRegistry, spec: ToolSpec, frozen: FrozenCall) -> bool:
     """Return whether the answer to a question may grant: by the design, and by the rule of the host."""
     is_allowed = spec.confirm is not None and spec.confirm.grantable and spec.confirm.payload is None
@@ -206,8 +191,12 @@ async def require_grant(
     if not by:
         raise BadAnswerError("a grant needs the name of the person who gives it", hint="answer with by=…")
     pattern = pattern_of(terms)
-    if spec is not None and (why := why_not_granted(spec, pattern) or _unknown_argument(spec, pattern)):
-        raise BadAnswerError(f"the grant is rejected: {why}", hint=_FIX)
+    if spec is not None:
+        why = why_not_granted(spec, pattern)
+        if pattern is not None:
+            why = why or unknown_argument(pattern, spec.payload.schema, spec.id)
+        if why:
+            raise BadAnswerError(f"the grant is rejected: {why}", hint=_FIX)
     if not await may_approve(waits, frozen, frozen.meta.requested_by):
         raise BadAnswerError(
             "the rule of this host wants a second person for each approval, so nothing is granted", hint=_FIX
