@@ -177,8 +177,9 @@ async def test_the_time_to_answer_is_not_extended() -> None:
     assert (open_work.id, open_work.expires_at) == (work.id, work.expires_at)
     assert open_work.token != work.token
     await made.waits.intermediate(open_work.token, {"percent": 1}, key="a")
-    with pytest.raises(ConflictingAnswerError):
+    with pytest.raises(ConflictingAnswerError) as conflict:
         await made.waits.intermediate(open_work.token, {"percent": 2}, key="a")
+    assert conflict.value.hint == "the first one counts; send this one under a key of its own"
     await made.waits.answer(work.token, {"version": "2"})
     with pytest.raises(LateAnswerError, match="the work is over"):
         await made.waits.intermediate(work.token, {"percent": 2}, key="b")

@@ -58,8 +58,13 @@ class OtherQuestionError(SuspensionError):
 class ConflictingAnswerError(SuspensionError):
     """Another answer was given before."""
 
-    def __init__(self, message: str = "this was answered already, and differently") -> None:
-        super().__init__(message, hint="the first answer counts; where it is not used, it is asked again")
+    def __init__(
+        self,
+        message: str = "this was answered already, and differently",
+        *,
+        hint: str = "the first answer counts; where it is not used, it is asked again",
+    ) -> None:
+        super().__init__(message, hint=hint)
 
 
 class MissingToolError(SuspensionError):

@@ -138,7 +138,10 @@ class IntermediateSender:
             if sent["key"] == key:
                 if sent["digest"] == digest:
                     return None
-                raise ConflictingAnswerError(f"another intermediate result was sent under the key {key!r}")
+                raise ConflictingAnswerError(
+                    f"another intermediate result was sent under the key {key!r}",
+                    hint="the first one counts; send this one under a key of its own",
+                )
         return count
 
     async def _store(self, record: SealedCall, tool: RegisteredTool, sent: dict[str, Json], by: str) -> bool:
