@@ -27,12 +27,13 @@ _VALIDATORS: Final = {
     "http://json-schema.org/draft-06/schema#": rs.Draft6Validator,
 }
 _DECIDED: Final = frozenset(
-    "type properties required additionalProperties items enum const allOf anyOf oneOf $defs "
+    "type properties required additionalProperties items uniqueItems enum const allOf anyOf oneOf $defs "
     "title description default examples deprecated readOnly writeOnly format".split()
 )
 """Keywords of which a validator refuses nothing that the metaschema accepts."""
 _LIMITS: Final = frozenset(row.keyword for row in LIMITS if row.takes in ("length", "bound"))
-_SMALL: Final = 2**31
+_LEAST: Final = 2**-31
+_MOST: Final = 2**31
 _PLAIN_POINTER: Final = re.compile(r"#(/[A-Za-z0-9_$.-]+)+")
 _CONTRACT: Final = "https://toolgen.invalid/contract"
 _TYPES: Final = "'array', 'boolean', 'integer', 'null', 'number', 'object' and 'string'"
@@ -71,10 +72,14 @@ def _is_decided(schema: Schema) -> bool:
         if word in _DECIDED or word[:2] == "x-":
             continue
         is_place = word == "$ref" and _PLAIN_POINTER.fullmatch(value) is not None
-        is_size = word in _LIMITS and isinstance(value, int) and abs(value) < _SMALL
-        if not (is_place or is_size):
+        is_size = word in _LIMITS and isinstance(value, int | float) and _is_common(abs(value))
+        if not (is_place or is_size or (word == "pattern" and compiles(value))):
             return False
     return True
+
+
+def _is_common(size: float) -> bool:
+    return not size or _LEAST < size < _MOST
 
 
 class _Pattern:
