@@ -20,7 +20,7 @@ Part: TypeAlias = tuple[Any, str]
 
 _TYPES: Final = frozenset("null boolean string integer number array object".split())
 _NAMES: Final = tuple(_TYPES)
-_HARMLESS: Final = frozenset(["type", "items", "properties", "additionalProperties"])
+_HARMLESS: Final = frozenset("type items properties additionalProperties pattern uniqueItems".split())
 """Keywords beside which a value fits, whatever the parts say that they hold."""
 _HOLDERS: Final[tuple[tuple[Holder, frozenset[str]], ...]] = (
     ("string", frozenset(["string"])),
@@ -37,6 +37,8 @@ _ROWS: Final = {
     holder: [row for row in LIMITS if holder in row.holders and row.side] for holder, _ in _HOLDERS
 }
 _BOUNDS: Final = frozenset(row.keyword for rows in _ROWS.values() for row in rows)
+_SINGLE: Final = _HARMLESS | _BOUNDS
+"""Keywords of which nothing is refused while at most one is a bound."""
 _MOST_PARTS: Final = 100
 _MOST_BRANCHES: Final = 50
 _DEEPEST: Final = 3
@@ -102,7 +104,8 @@ class _Rules:
         if self._is_nullable(schema) or self._is_reference(schema):
             return ""
         words = CONSTRAINTS.intersection(schema)
-        if words <= {"$ref"} or (words <= _HARMLESS and schema.get("type", "null") in _NAMES):
+        is_plain = len(words & _BOUNDS) < 2 and words <= _SINGLE
+        if words <= {"$ref"} or (is_plain and schema.get("type", "null") in _NAMES):
             return ""
         joined = [part for part in self._joined(schema, place) if isinstance(part[0], dict)]
         if any(self._refusal(self._parts([part]), _DEEPEST) for part in joined):
@@ -207,12 +210,14 @@ class _Rules:
                 branches = _list(part, word)
                 if not branches or len(branches) > _MOST_BRANCHES:
                     continue
-                reasons = [
-                    self._refusal([*rest, *self._parts([(branch, f"{place}/{word}/{n}")])], depth - 1)
-                    for n, branch in enumerate(branches)
-                ]
-                if all(reasons):
-                    return f"it excludes each branch of its {word}: {reasons[0]}"
+                first = ""
+                for n, branch in enumerate(branches):
+                    branch_parts = self._parts([(branch, f"{place}/{word}/{n}")])
+                    if not (reason := self._refusal([*rest, *branch_parts], depth - 1)):
+                        break
+                    first = first or reason
+                else:
+                    return f"it excludes each branch of its {word}: {first}"
         return ""
 
 

@@ -62,7 +62,8 @@ class OpenAPIModule:
         for each in services:
             statements += self._statements(each, errors, written)
         about = literal(self._name), Text(self._description)
-        quoted = [name for name in types.quoted if name in _reached(statements, written)]
+        reached = _reached(statements, written)
+        quoted = [name for name in types.quoted if name in reached]
         return [*statements, ("design", call("Design", *about, *quoted, *written))]
 
     def files(self, statements: list[tuple[str, ClauseCall]], types: TypeBook) -> dict[str, str]:

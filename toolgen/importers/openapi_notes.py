@@ -85,9 +85,9 @@ class SchemaLedger:
                     seen.add(pointer)
                     kind = _EXTENSIONS if keyword.startswith("x-") else keyword
                     lost.setdefault(kind, {}).setdefault(_owner(pointer, source), []).append(pointer)
-            for schema, pointer in self._reached(source):
+            for schema, pointer, is_mapped in self._reached(source):
                 yield from self._odd(schema, pointer)
-                yield from self._unread_mappings(schema, pointer)
+                yield from self._unread_mappings(schema, pointer) if is_mapped else ()
         for keyword, owners in lost.items():
             yield _lost(keyword, owners)
         yield from self._beside_references()
@@ -113,24 +113,29 @@ class SchemaLedger:
             hint = "write it beside allOf: [{$ref: …}], if it should count"
             yield finding_at(codes.NOTE_LEFT_OUT, next(iter(self._ignored)), message, hint=hint)
 
-    def _reached(self, source: NotedSchema) -> Iterator[tuple[object, str]]:
-        """Yield a schema and each one that it leads to, with their addresses, once for all sources."""
+    def _reached(self, source: NotedSchema) -> Iterator[tuple[object, str, bool]]:
+        """Yield a schema and each one that it leads to, once for all sources.
+
+        Each is with its address, and whether there is a discriminator in it.
+        """
         waiting: list[tuple[object, str]] = [(source.schema, source.pointer)]
         while waiting:
             root, address = waiting.pop()
             if address in self._looked:
                 continue
             self._looked.add(address)
-            yield root, address
+            is_mapped = False
             inner: list[object] = [root]
             while inner:
                 schema = inner.pop()
                 if isinstance(schema, dict):
-                    inner += (part for _, part in children(schema))
+                    inner += [part for _, part in children(schema)]
+                    is_mapped = is_mapped or "discriminator" in schema
                     if isinstance(reference := schema.get("$ref"), str):
                         with suppress(UnreadableError):  # named where it stands
                             target = self._api.address(reference, address)
                             waiting.append((self._api.find(target), target))
+            yield root, address, is_mapped
 
     def _odd(self, root: object, pointer: str) -> Iterator[Finding]:
         """Yield what contradicts itself in a schema."""
@@ -154,6 +159,8 @@ class SchemaLedger:
             if not isinstance(schema, dict):
                 continue
             waiting += [(inner, joined(pointer, *tokens)) for tokens, inner in children(schema)]
+            if "discriminator" not in schema:
+                continue
             faults: list[str] = []
             with suppress(UnreadableError):  # named where it stands
                 found = self._components.unread_mappings(schema, pointer)
