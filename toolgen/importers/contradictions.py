@@ -8,7 +8,7 @@ from typing import Any, Final, TypeAlias
 
 from toolgen.contract.json_pointer import escaped, referred
 from toolgen.contract.json_value import Json, identity
-from toolgen.shapes.constraints import LIMITS, Constraint, Holder, lengths_of
+from toolgen.shapes.constraints import FLAGS, LIMITS, Constraint, Holder, lengths_of
 from toolgen.shapes.foreign.reader.keywords import CONSTRAINTS, children, rejects_all
 from toolgen.shapes.foreign.reader.merging import named_types
 from toolgen.shapes.union_shapes import types_of
@@ -20,7 +20,9 @@ Part: TypeAlias = tuple[Any, str]
 
 _TYPES: Final = frozenset("null boolean string integer number array object".split())
 _NAMES: Final = tuple(_TYPES)
-_HARMLESS: Final = frozenset("type items properties additionalProperties pattern uniqueItems".split())
+_HARMLESS: Final = frozenset(
+    ("type", "items", "properties", "additionalProperties", "pattern", *(row.keyword for row in FLAGS))
+)
 """Keywords beside which a value fits, whatever the parts say that they hold."""
 _HOLDERS: Final[tuple[tuple[Holder, frozenset[str]], ...]] = (
     ("string", frozenset(["string"])),
