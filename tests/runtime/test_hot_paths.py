@@ -19,7 +19,7 @@ FIGURES: Final[dict[tuple[int, int], dict[str, tuple[int, int]]]] = {
         "ping with a hook": (774, 2),
         "ping with a time limit": (1_133, 2),
         "20 devices": (549, 1),
-        "20 devices with two hooks": (1_205, 1),
+        "20 devices with two hooks": (1_232, 1),
         "20 devices and an artifact": (1_025, 1),
         "20 devices with a subscriber": (1_644, 1),
         "foreign with rules": (605, 1),
