@@ -16,7 +16,7 @@ import jsonschema_rs as rs
 from toolgen.contract.json_pointer import pointer_of
 from toolgen.contract.json_value import Json
 
-from ...constraints import LIMITS
+from ...constraints import FLAGS, LIMITS
 from .keywords import NUMBER_KEYWORDS, STRING_KEYWORDS, Schema
 from .problems import SchemaProblem
 
@@ -27,8 +27,11 @@ _VALIDATORS: Final = {
     "http://json-schema.org/draft-06/schema#": rs.Draft6Validator,
 }
 _DECIDED: Final = frozenset(
-    "type properties required additionalProperties items uniqueItems enum const allOf anyOf oneOf $defs "
-    "title description default examples deprecated readOnly writeOnly format".split()
+    (
+        *"type properties required additionalProperties items enum const allOf anyOf oneOf $defs".split(),
+        *"title description default examples deprecated readOnly writeOnly format".split(),
+        *(row.keyword for row in FLAGS),
+    )
 )
 """Keywords of which a validator refuses nothing that the metaschema accepts."""
 _LIMITS: Final = frozenset(row.keyword for row in LIMITS if row.takes in ("length", "bound"))
