@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -38,6 +38,7 @@ _MOST_NUMBERED: Final = 10
 MISFIT: Final = "has an example that its schema refuses; it is left out"
 MISFIT_HINT: Final = "correct the example or the schema"
 _TAGGED: Final = "has an example without the tag of its union; it has that of the one branch that fits"
+_ANY: Final = call("JSONSchema", literal({}))
 
 
 @frozen_record
@@ -91,8 +92,10 @@ class KeptSchemas:
         """The addresses of components of which schemas that refer to very much have outlines."""
         self.opened: set[str] = set()
         """Names of schemas that no design may hold, so that any JSON stands for them."""
+        self._unread: dict[str, tuple[Json, str]] = {}
+        """The schemas that were not read yet, with their places, by name."""
         self.clauses: dict[str, ClauseCall] = {}
-        """The clauses of the schemas by name."""
+        """The clauses of the schemas by name; until a schema is read, one that stands for it."""
         self.files: dict[str, object] = {}
         """The schemas in files by path."""
 
@@ -100,6 +103,7 @@ class KeptSchemas:
         self._called.clear()
         self._spent = 0
         self.shortened.clear()
+        self._unread.clear()
         self.clauses.clear()
         self.files.clear()
 
@@ -121,12 +125,22 @@ class KeptSchemas:
         if (clause := self._small[text]) is not None:
             return clause
         self._called[text] = self._names.give(content(text), type_name(name), also=also)
-        self._write(self._carrying(result, used, direction), place, self._called[text])
+        self._keep(self._carrying(result, used, direction), place, self._called[text])
         return self._called[text]
 
     def add(self, schema: object, place: str, direction: Direction, name: str) -> None:
         """Keep the schema of a component under this name."""
-        self._write(self._carrying(*self._readable(schema, place, direction), direction), place, name)
+        self._keep(self._carrying(*self._readable(schema, place, direction), direction), place, name)
+
+    def _keep(self, whole: Json, place: str, name: str) -> None:
+        self._unread[name] = whole, place
+        self.clauses[name] = _ANY
+
+    def read(self, names: Collection[str]) -> None:
+        """Read the schemas that a design needs, which are fewer than stay schemas: others carry the rest."""
+        for name, (whole, place) in self._unread.items():
+            if name in names:
+                self._write(whole, place, name)
 
     def _write(self, whole: Json, place: str, name: str) -> None:
         """Write a schema into a file; any JSON stands for one that cannot be read."""

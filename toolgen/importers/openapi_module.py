@@ -51,7 +51,7 @@ class OpenAPIModule:
     def statements(
         self, services: list[ServiceParts], types: TypeBook, security: dict[str, ClauseCall]
     ) -> list[tuple[str, ClauseCall]]:
-        """Return the variables of the module in order, `design` last, and all types, used or not."""
+        """Return the variables that the design needs in order, `design` last; only their schemas are read."""
         asked = [part for each in services for clause in _security_in(each) for part in clause.parts]
         used = {part for part in asked if isinstance(part, str)}
         schemes = {name: clause for name, clause in security.items() if name in used}
@@ -61,19 +61,18 @@ class OpenAPIModule:
         written: list[str] = []
         for each in services:
             statements += self._statements(each, errors, written)
-        about = literal(self._name), Text(self._description)
         reached = _reached(statements, written)
+        types.kept.read(reached)
+        statements = [(n, types.kept.clauses.get(n, part)) for n, part in statements if n in reached]
+        about = literal(self._name), Text(self._description)
         quoted = [name for name in types.quoted if name in reached]
         return [*statements, ("design", call("Design", *about, *quoted, *written))]
 
     def files(self, statements: list[tuple[str, ClauseCall]], types: TypeBook) -> dict[str, str]:
-        """Return the module of the variables that the design needs and the schemas beside it, by path."""
+        """Return the module of the variables of a design and the schemas beside it, by path."""
         about = f"The API {self._name}: `toolgen gen` reads `design` and writes its client and types."
-        reached = _reached(statements, ["design"])
-        needed = [(name, part) for name, part in statements if name in reached]
-        texts = {text for _, part in needed if part.clause == "JSONSchema" for text in _mentioned(part)}
-        schemas = {path: json_text(held) for path, held in types.kept.files.items() if path in texts}
-        return {f"{self._name}.py": module_text(about, needed)} | schemas
+        schemas = {path: json_text(held) for path, held in types.kept.files.items()}
+        return {f"{self._name}.py": module_text(about, statements)} | schemas
 
     def _errors(self, services: list[ServiceParts]) -> dict[ClauseCall, str]:
         """Return the errors that several methods have, with their variables."""
