@@ -65,7 +65,8 @@ class ValueChecks:
     def __init__(self, report: Report) -> None:
         self._report = report
         self._checks: list[_Check] = []
-        self._validators: dict[DataType, Validator] = {}
+        self._validators: dict[tuple[DataType, int], Validator] = {}
+        """The validators by type, and by the module whose objects it refers to."""
 
     def field(self, field: Field, attribute: Attribute, module: Module) -> Field:
         """Return the field with the default and the examples of its attribute."""
@@ -195,11 +196,11 @@ class ValueChecks:
                 check.report("; ".join(_text(issue) for issue in issues), _attributes(check, issues))
 
     def _validator(self, check: _Check) -> Validator:
-        if not _is_closed(check.type):
-            return Validator(check.type, check.module.objects)
-        if check.type not in self._validators:
-            self._validators[check.type] = Validator(check.type, {})
-        return self._validators[check.type]
+        is_closed = _is_closed(check.type)
+        key = check.type, 0 if is_closed else id(check.module)
+        if key not in self._validators:
+            self._validators[key] = Validator(check.type, {} if is_closed else check.module.objects)
+        return self._validators[key]
 
 
 def _attributes(check: _Check, issues: Iterable[FieldIssue]) -> list[RelatedSource]:

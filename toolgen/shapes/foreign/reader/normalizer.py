@@ -33,6 +33,7 @@ _PLAIN: Final = frozenset(("type", *ANNOTATIONS))
 _SCALARS: Final = ("string", "integer", "number", "boolean")
 _FLAGS: Final = tuple(row.keyword for row in FLAGS)
 _LEAST, _MOST = lengths_of("array")
+_SIZES_OF_MAPS: Final = lengths_of("map")
 
 
 class SchemaNormalizer:
@@ -324,6 +325,6 @@ class SchemaNormalizer:
     def _lose_sizes(self, nodes: Iterable[Node]) -> None:
         """Remove the sizes of maps inside other values; types hold only those of attributes."""
         for node in nodes:
-            for word in lengths_of("map"):
+            for word in _SIZES_OF_MAPS:
                 if node.pop(word, None) is not None:
                     self.unsupported.add(word)
