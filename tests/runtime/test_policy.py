@@ -7,11 +7,12 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from pydantic import BaseModel, Field
 
 from tests.agents.tools import Resetting, resetting
 from tests.runtime.tools import waiting
 from toolgen.calls.errors import RegistrationError
-from toolgen.calls.functions.tools import func_tool
+from toolgen.calls.functions.tools import func_tool, function_toolset
 from toolgen.engines import InProcessEngine
 from toolgen.events.hub import Events
 from toolgen.events.records import ToolAuthorization
@@ -235,3 +236,37 @@ def test_what_cannot_decide_is_refused(policy: Any, message: str, hint: str) -> 
     with pytest.raises(RegistrationError, match=message) as raised:
         Runtime(policy=policy)
     assert str(raised.value.hint).startswith(hint)
+
+
+class Command(BaseModel):
+    path: str
+    flags: str = Field(default="", exclude=True)
+
+
+class Allowing:
+    """Allows calls, by their encoded arguments."""
+
+    def __init__(self) -> None:
+        self.seen: list[bytes] = []
+
+    async def decide(self, call: ToolCall, spec: ToolSpec, preview: str) -> Decision:
+        self.seen.append(call.payload_json)
+        return Allow()
+
+
+async def test_what_a_policy_allows_is_what_runs() -> None:
+    """A field that the type does not write is in nothing that a policy sees."""
+    ran: list[Command] = []
+
+    async def run(command: Command) -> str:
+        """Run."""
+        ran.append(command)
+        return "done"
+
+    policy = Allowing()
+    runtime = Runtime(policy=policy)
+    runtime.tools.register(function_toolset("x.shell", [run]))
+    result = await runtime.call("run", {"command": {"path": "/srv/a", "flags": "--force"}}, META)
+    assert result.status == "ok"
+    assert policy.seen == [b'{"command":{"path":"/srv/a"}}']
+    assert ran == [Command(path="/srv/a")]

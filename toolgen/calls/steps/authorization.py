@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from ..call import ToolCall
     from ..results import ToolResult
-    from ..specs import ConfirmSpec
+    from ..specs import ConfirmSpec, ToolSpec
     from .frame import Frame
     from .registered_tool import RegisteredTool
 
@@ -62,6 +62,7 @@ async def authorize(frame: Frame, call: ToolCall) -> ToolResult | None:
             question = render_template(spec.confirm.hint, shown)
             is_shortened = is_shortened or is_shortened_by(spec.confirm.hint, shown)
     if not must_ask:
+        _run_frozen(call, spec)
         return None
     suspender = services.suspender
     if (why := frame.nobody_to_ask) or suspender is None:
@@ -71,10 +72,18 @@ async def authorize(frame: Frame, call: ToolCall) -> ToolResult | None:
     asked = frame, frozen, question, preview
     is_grantable = spec.confirm is not None and spec.confirm.grantable
     if is_grantable and await suspender.granted(*asked, is_shortened=is_shortened):
-        mine: Any = call  # what was compared is what runs, as after an answer
-        mine.payload = spec.payload.decode_null_as_absent(frozen, UNLIMITED)
+        _run_frozen(call, spec)
         return None
     return await suspender.ask(*asked, is_shortened=is_shortened)
+
+
+def _run_frozen(call: ToolCall, spec: ToolSpec) -> None:
+    """Let the frozen arguments run, which were decided about, as after an answer.
+
+    The payload of the model's text may have fields that its type does not write.
+    """
+    mine: Any = call
+    mine.payload = spec.payload.decode_null_as_absent(call.payload_json, UNLIMITED)
 
 
 async def _policy_decision(frame: Frame, call: ToolCall, preview: str) -> Allow | Ask | Deny:
