@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import deque
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -92,6 +92,8 @@ class KeptSchemas:
         """The addresses of components of which schemas that refer to very much have outlines."""
         self.opened: set[str] = set()
         """Names of schemas that no design may hold, so that any JSON stands for them."""
+        self.is_needed = True
+        """Whether a schema that is kept now is read at once, and takes its names before others do."""
         self._unread: dict[str, tuple[Json, str]] = {}
         """The schemas that were not read yet, with their places, by name."""
         self.clauses: dict[str, ClauseCall] = {}
@@ -119,6 +121,7 @@ class KeptSchemas:
         also = f"object {direction} {place}"
         if text in self._called:
             self._names.keep(self._called[text], also)
+            self.read([self._called[text]] if self.is_needed else [])
             return self._called[text]
         if text not in self._small:
             self._small[text] = None if used else _small(result)
@@ -135,12 +138,14 @@ class KeptSchemas:
     def _keep(self, whole: Json, place: str, name: str) -> None:
         self._unread[name] = whole, place
         self.clauses[name] = _ANY
+        if self.is_needed:
+            self.read([name])
 
-    def read(self, names: Collection[str]) -> None:
-        """Read the schemas that a design needs, which are fewer than stay schemas: others carry the rest."""
-        for name, (whole, place) in self._unread.items():
-            if name in names:
-                self._write(whole, place, name)
+    def read(self, names: Iterable[str]) -> None:
+        """Read those of the schemas that a design needs, if they were not read yet."""
+        for name in names:
+            if (unread := self._unread.pop(name, None)) is not None:
+                self._write(*unread, name)
 
     def _write(self, whole: Json, place: str, name: str) -> None:
         """Write a schema into a file; any JSON stands for one that cannot be read."""

@@ -51,7 +51,7 @@ class OpenAPIModule:
     def statements(
         self, services: list[ServiceParts], types: TypeBook, security: dict[str, ClauseCall]
     ) -> list[tuple[str, ClauseCall]]:
-        """Return the variables that the design needs in order, `design` last; only their schemas are read."""
+        """Return the variables that the design needs in order, `design` last."""
         asked = [part for each in services for clause in _security_in(each) for part in clause.parts]
         used = {part for part in asked if isinstance(part, str)}
         schemes = {name: clause for name, clause in security.items() if name in used}
@@ -62,7 +62,7 @@ class OpenAPIModule:
         for each in services:
             statements += self._statements(each, errors, written)
         reached = _reached(statements, written)
-        types.kept.read(reached)
+        types.kept.read(name for name, _ in statements if name in reached)
         statements = [(n, types.kept.clauses.get(n, part)) for n, part in statements if n in reached]
         about = literal(self._name), Text(self._description)
         quoted = [name for name in types.quoted if name in reached]
@@ -71,8 +71,13 @@ class OpenAPIModule:
     def files(self, statements: list[tuple[str, ClauseCall]], types: TypeBook) -> dict[str, str]:
         """Return the module of the variables of a design and the schemas beside it, by path."""
         about = f"The API {self._name}: `toolgen gen` reads `design` and writes its client and types."
-        schemas = {path: json_text(held) for path, held in types.kept.files.items()}
-        return {f"{self._name}.py": module_text(about, statements)} | schemas
+        held = types.kept.files
+        schemas = [part for _, part in statements if part.clause == "JSONSchema"]
+        paths = [text for part in schemas for text in _mentioned(part) if text in held]
+        return {
+            f"{self._name}.py": module_text(about, statements),
+            **{path: json_text(held[path]) for path in paths},
+        }
 
     def _errors(self, services: list[ServiceParts]) -> dict[ClauseCall, str]:
         """Return the errors that several methods have, with their variables."""

@@ -62,6 +62,7 @@ class TypeBook:
         self._find, self._names = find, names
         self._table = TypeTable(self._names)
         self._cuts: dict[TypeKey, Cut] = {}
+        self._roots: list[TypeKey] = []
         self._order: dict[TypeKey, int] = {}
         self._variants: dict[str, list[TypeKey]] = {}
         """The types of each component, by its address."""
@@ -113,7 +114,7 @@ class TypeBook:
     def scan(self, cuts: Sequence[Cut]) -> None:
         """Find all types that schemas refer to, directly or not, and put them in order."""
         waiting = [key for cut in cuts for key in cut.keys.values()]
-        roots = list(dict.fromkeys(waiting))
+        self._roots = roots = list(dict.fromkeys(waiting))
         while waiting:
             key = waiting.pop()
             if key not in self._cuts:
@@ -222,10 +223,26 @@ class TypeBook:
             if len(self._failed) > before:
                 continue
             self._restart()
+            needed = self._needed()
             for key in self._order:
+                self.kept.is_needed = key in needed
                 self._write(key)
+            self.kept.is_needed = True
             if len(self._failed) == before:
                 return
+
+    def _needed(self) -> set[TypeKey]:
+        """Return the types that operations may need: schemas that stay so carry what they refer to."""
+        needed: set[TypeKey] = set()
+        waiting = [*self._roots]
+        while waiting:
+            key = waiting.pop()
+            if key not in needed:
+                needed.add(key)
+                classes = self._objects[key].classes.values() if key not in self._failed else ()
+                marks = (mark_of(class_, self._cuts[key]) for class_ in classes)
+                waiting += [self._cuts[key].keys[mark] for mark in marks if mark]
+        return needed
 
     def _restart(self) -> None:
         """Forget what was written."""
