@@ -68,7 +68,7 @@ export const texts = {
     done: (what: string, at: string, by: string) => `${what} at ${at} by ${by}. The run keeps it:`, itsTimeline: "its timeline",
     hidden: "{ \"sensitive\": true } stands in the place of a sensitive value. The value itself is used.",
     askedBy: "asked by", agent: "agent", nobody: "nobody named", run: "run", since: "since", until: "until", noEnd: "no end", ago: (at: string, since: string) => `${at}, ${since} ago` },
-  grant: { title: "Granted in this session", further: "Approve further calls of this session too", terms: "Further calls",
+  grant: { title: "Granted in this session", further: "Approve further calls of this session too", terms: "Further calls", approve: "Approve this and further calls",
     columns: ["tool", "covers", "approved", "uses", "until", ""], by: (name: string, at: string) => `by ${name} at ${at}`, uses: (used: number, all: number) => `${used} of ${all}`, revoke: "Revoke" },
   design: { toolsets: "Toolsets", services: "Services", unbound: "No tool is bound to a service.",
     counts: (agents: number, tools: number, toolsets: number, services: number) => `${agents} agents use ${tools} tools of ${toolsets} toolsets, bound to ${services} services.` },

@@ -58,7 +58,7 @@ async def test_a_person_grants_further_calls_and_takes_that_back() -> None:
         await page.evaluate(AXE.read_text())
         found = await page.evaluate("async () => (await axe.run()).violations")
         assert [one["id"] for one in found if one["impact"] in {"serious", "critical"}] == []
-        await asked.get_by_role("button", name="Approve exactly this").click()
+        await asked.get_by_role("button", name="Approve this and further calls").click()
         await expect(asked.get_by_text("Approved at")).to_be_visible()
         granted = page.get_by_role("region", name="Granted in this session")
         row = granted.get_by_role("row").nth(1)

@@ -102,7 +102,8 @@ export async function played(form: FormName, random: Random, steps: number): Pro
     if (sent.length > 1) say("sends twice", JSON.stringify(sent));
     for (const { path, body } of sent) {
       const read = body === "" ? {} : exact(body);
-      const decided = form === "approval" ? (at(at(read, "answer"), "approved") === true ? "Approve exactly this" : "Deny") : form === "question" ? (path.endsWith("/cancel") ? "Cancel the call" : "Answer") : form === "resolution" ? at(read, "outcome") : undefined;
+      const approving = at(at(read, "answer"), "grant") === undefined ? "Approve exactly this" : "Approve this and further calls";
+      const decided = form === "approval" ? (at(at(read, "answer"), "approved") === true ? approving : "Deny") : form === "question" ? (path.endsWith("/cancel") ? "Cancel the call" : "Answer") : form === "resolution" ? at(read, "outcome") : undefined;
       if (typeof decided === "string" && decided !== (decision ?? pressed)) say(`decides ${decided} where a person chose ${decision ?? pressed}`, body);
       const whole = Object.entries(fields(path, read)).flatMap(([name, id]): [string, Exact][] => {
         const one: Displayed | undefined = seen.get(id);

@@ -100,7 +100,7 @@ export function WaitPanel({ wait, catalogue, isOpen, again }: { wait: Suspension
         {failed !== "" && <Banner tone="bad">{failed}</Banner>}
         {mayAnswer && (isApproval ? (
           <div className="row">
-            <button type="button" className="primary" disabled={isOff} onClick={() => { decide(true); }}>{wait.tool === undefined ? texts.wait.agree : texts.wait.approve}</button>
+            <button type="button" className="primary" disabled={isOff} onClick={() => { decide(true); }}>{granted !== null ? texts.grant.approve : wait.tool === undefined ? texts.wait.agree : texts.wait.approve}</button>
             <button type="button" className="danger" disabled={isOff} onClick={() => { decide(false); }}>{texts.wait.deny}</button>
           </div>
         ) : schema !== undefined && <div className="row"><button type="button" className="primary" disabled={isOff || !document.ok} onClick={answer}>{texts.wait.answer}</button><button type="button" className="danger" disabled={isOff} onClick={() => void send(texts.wait.canceled, () => surface.suspensions.cancel(wait.id))}>{texts.wait.cancel}</button></div>)}
