@@ -140,10 +140,12 @@ class Sequence:
     async def revoke(self, runtime: Runtime) -> None:
         if self.known:
             id_ = self.random.choice(list(self.known))
+            known = self.known[id_]
             with suppress(UnknownGrantError):  # the file is older than it
                 await runtime.waits.revoke(id_)
-            self.known[id_].is_over = True
-            self.answers += 1
+            if not known.is_over and self.host.clock.now < known.expires_at:
+                self.answers += 1  # a grant that is over already takes no further answer
+            known.is_over = True
 
     async def pass_time(self, runtime: Runtime) -> None:
         self.host.clock.now += self.random.choice((1, 1, 10, 61))

@@ -274,7 +274,9 @@ def expected(path: str, body: dict[str, Any], seen: dict[str, Any]) -> dict[str,
 
 async def change(page: Page, typed: list[str], random: Random) -> str:
     """Change something that a person can change; return what."""
-    texts = await page.query_selector_all("main :is(input:not([type=radio]):not([type=checkbox]), textarea)")
+    texts = await page.query_selector_all(
+        "main :is(input:not([type=radio], [type=checkbox], [type=file]), textarea)"
+    )
     others = await page.query_selector_all(f"main :is({OTHERS}):enabled")
     views = await page.query_selector_all(
         "main [role=radiogroup][aria-label='View of the arguments'] input:enabled"
