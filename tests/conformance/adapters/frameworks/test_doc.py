@@ -13,7 +13,7 @@ from tests.test_dsl_doc import rows
 
 MODULES = {
     "from-adk.md": "google.adk.agents google.adk.plugins google.adk.runners google.adk.sessions "
-    "google.adk.tools google.adk.tools.base_toolset",
+    "google.adk.tools google.adk.tools.base_toolset google.adk.tools.preload_memory_tool",
     "from-fastmcp.md": "fastmcp fastmcp.dependencies mcp.types",
     "from-pydantic-ai.md": "pydantic_ai pydantic_ai.models.function pydantic_ai.models.test",
 }
