@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -82,16 +82,15 @@ def runtime(path: Path = DATABASE) -> Iterator[Runtime]:
         yield assistant(database, path, events=Events(), artifacts=artifacts)
 
 
-@contextmanager
-def runtime_for_tests() -> Iterator[Runtime]:
+@asynccontextmanager
+async def runtime_for_tests() -> AsyncIterator[Runtime]:
     """Give the assistant over a database and a supplier of its own, which go when they are not needed."""
     with TemporaryDirectory() as folder, supplier() as address:
         path = Path(folder, DATABASE.name)
         key = EnvironmentCredentials({"TOOLGEN_TARIFF_SERVICE__SUPPLIER_KEY": KEY})
-        client = tariff_service.TariffServiceClient(server=address, credentials=key)
-        tariffs = BoundTariffsExecutor(tariff_service=client)
         with closing(connect(path)) as database:
-            yield assistant(database, path, tariffs=tariffs)
+            async with tariff_service.TariffServiceClient(server=address, credentials=key) as client:
+                yield assistant(database, path, tariffs=BoundTariffsExecutor(tariff_service=client))
 
 
 def assistant(

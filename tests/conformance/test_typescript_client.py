@@ -39,7 +39,7 @@ async def answers(folder: Path) -> Any:
         client = tariff_service.TariffServiceClient(server=address, credentials=key)
         tariffs = BoundTariffsExecutor(tariff_service=client)
         runtime = assistant(database, path, events=Events(), artifacts=MemoryArtifactStore(), tariffs=tariffs)
-        async with runtime, listening(runtime, sessions="s-mira", session_id="s-mira") as surface:
+        async with client, runtime, listening(runtime, sessions="s-mira", session_id="s-mira") as surface:
             token = surface.headers["authorization"].removeprefix("Bearer ")
             done = await asyncio.to_thread(
                 node, folder / "web", "made/round_trip.js", str(surface.base_url), token

@@ -136,7 +136,7 @@ def test_strict_tools_share_the_budgets_of_a_request_in_their_order() -> None:
 
 @pytest.mark.parametrize("dialect", first(DIALECTS, 3))
 async def test_specs_snapshots_and_entries_give_the_same(dialect: str) -> None:
-    with runtime_for_tests() as runtime:
+    async with runtime_for_tests() as runtime:
         snapshot = await runtime.tools.snapshot()
     of_snapshot = declarations(snapshot, dialect).projections
     assert of_snapshot == declarations(snapshot.specs, dialect).projections

@@ -127,5 +127,5 @@ async def exploring_home(folder: Path, *, width: int = 1400, session_id: str = "
             artifacts=SqliteArtifactStore(folder / "artifacts.db"),
             tariffs=BoundTariffsExecutor(tariff_service=client),
         )
-        async with runtime, exploring(runtime, width=width, session_id=session_id) as shown:
+        async with client, runtime, exploring(runtime, width=width, session_id=session_id) as shown:
             yield shown
