@@ -185,7 +185,7 @@ def test_the_map_names_files_and_folders_that_exist() -> None:
             if not place_of(path).exists() and not any((folder / path).exists() for folder in folders):
                 missing.append(path)
     assert not missing
-    assert len(PLACE.findall(MAP.read_text("utf-8"))) > 150
+    assert len(PLACE.findall(MAP.read_text("utf-8"))) > 100
 
 
 def test_the_map_names_functions_and_classes_that_exist() -> None:

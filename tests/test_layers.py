@@ -32,10 +32,16 @@ CHANCE = {"asyncio", "datetime", "random", "secrets", "time", "uuid"}
 
 
 def table() -> Iterator[tuple[str, list[str], list[str]]]:
-    """Yield the rows of the table in the documentation: a room, what of toolgen it imports, and what else."""
+    """Yield the rows of the table of imports: a package, its imports from toolgen, and its other imports."""
+    rows = re.findall(r"^\| `([\w/]+)` \|([^|]*)\|([^|]*)\|$", section("Allowed imports"), re.MULTILINE)
+    for package, own, others in rows:
+        yield package, re.findall(r"`([\w.]+)`", own), re.findall(r"`(\w+)`", others)
+
+
+def section(title: str) -> str:
+    """Return the text of a section of the documentation."""
     text = (ROOT.parent / "docs/architecture.md").read_text("utf-8")
-    for room, own, others in re.findall(r"^\| `([\w/]+)` \|[^|]*\|([^|]*)\|([^|]*)\|$", text, re.MULTILINE):
-        yield room, re.findall(r"`([\w.]+)`", own), re.findall(r"`(\w+)`", others)
+    return text.partition(f"\n## {title}\n")[2].partition("\n## ")[0]
 
 
 def is_within(name: str, packages: list[str]) -> bool:
@@ -44,15 +50,15 @@ def is_within(name: str, packages: list[str]) -> bool:
 
 def test_every_file_imports_what_the_table_says() -> None:
     rows = sorted(table(), key=lambda row: len(row[0]))
-    assert {room for room, _, _ in rows} >= {
+    assert {package for package, _, _ in rows} >= {
         file.name for file in ROOT.iterdir() if (file / "__init__.py").is_file()
     }
     wrong = []
     for place, source in sources().items():
         own, others = ["*"], []  # the two modules of the root
-        for room, *allowed in rows:  # the row of the smallest room counts
-            if place.startswith(f"{room}/"):
-                own, others = [room.replace("/", "."), *allowed[0]], allowed[1]
+        for package, *allowed in rows:  # the row of the innermost package counts
+            if place.startswith(f"{package}/"):
+                own, others = [package.replace("/", "."), *allowed[0]], allowed[1]
         for name in source.imports:
             top, _, rest = name.partition(".")
             if top == "toolgen":
@@ -71,7 +77,7 @@ def parts(text: str) -> dict[str, tuple[list[str], str]]:
 
 
 def test_every_package_is_of_one_part_and_a_part_imports_what_it_stands_on() -> None:
-    drawn = parts((ROOT.parent / "docs/architecture.md").read_text("utf-8"))
+    drawn = parts(section("Parts and packages"))
     listed = parts((ROOT / "README.md").read_text("utf-8"))
     assert {part: packages for part, (packages, _) in listed.items()} == {
         part: packages for part, (packages, _) in drawn.items()
@@ -81,30 +87,29 @@ def test_every_package_is_of_one_part_and_a_part_imports_what_it_stands_on() -> 
     assert sorted(package for packages, _ in drawn.values() for package in packages) == all_packages
     assert len(all_packages) <= 18
     assert len(drawn) == 7
-    for room, own, _ in table():
-        part = of[room.partition("/")[0]]
+    for importer, own, _ in table():
+        part = of[importer.partition("/")[0]]
         for name in own:
             below = of[name.partition(".")[0]]
-            assert below == part or below.lower() in drawn[part][1], f"{room} imports {name}"
+            assert below == part or below.lower() in drawn[part][1], f"{importer} imports {name}"
 
 
 def test_no_package_imports_itself_in_a_circle() -> None:
     graph = defaultdict[str, set[str]](set)
-    for room, own, _ in table():
-        package = room.partition("/")[0]
+    for importer, own, _ in table():
+        package = importer.partition("/")[0]
         graph[package] |= {name.partition(".")[0] for name in own} - {package}
     TopologicalSorter(graph).prepare()  # raises a CycleError that names the packages
 
 
-def test_every_room_says_in_the_documentation_what_it_says_itself() -> None:
-    text = (ROOT.parent / "docs/architecture.md").read_text("utf-8")
-    said = dict(re.findall(r"^\| `([\w/]+)` \| ([^|\n]*) \|", text, re.MULTILINE))
-    own = {
-        room: source.docstring.partition("\n")[0]
+def test_the_documentation_describes_every_package_by_its_docstring() -> None:
+    rows = re.findall(r"^\| `(\w+)` \| ([^|\n]*) \|$", section("Parts and packages"), re.MULTILINE)
+    docstrings = {
+        package: source.docstring.partition("\n")[0]
         for file, source in sources().items()
-        if (room := file.removesuffix("/__init__.py")) != file
+        if "/" not in (package := file.removesuffix("/__init__.py")) and package != file
     }
-    assert said == own
+    assert dict(rows) == docstrings
 
 
 def test_no_file_imports_itself_in_a_circle() -> None:

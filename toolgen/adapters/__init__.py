@@ -1,1 +1,1 @@
-"""Toolgen's protocols implemented on packages that others wrote; each adapter needs an extra."""
+"""Adapters for HTTP, MCP, OAuth, PostgreSQL and agent frameworks; each needs an extra."""

@@ -1,4 +1,4 @@
-"""Runs of agents, on a runtime: the loop, its activities, planners, sessions and clients."""
+"""Agents and their runs: the loop, its activities, planners, sessions and clients."""
 
 from typing import TYPE_CHECKING
 

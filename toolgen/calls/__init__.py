@@ -1,1 +1,1 @@
-"""One call of a tool: its spec, codecs, toolsets, steps and results."""
+"""One call of a tool: its spec, codecs, toolsets, steps and result."""

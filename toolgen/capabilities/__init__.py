@@ -1,4 +1,4 @@
-"""What executors find at their context when the host provides it: state, artifacts, memory and more."""
+"""Services that a host provides to executors: state, artifacts, memory and credentials."""
 
 from toolgen.calls.capability import CallScope, Capability, ThreadCapability
 from toolgen.calls.errors import CredentialNeededError, UnknownArtifactError

@@ -1,4 +1,4 @@
-"""Catalogues: the entry of a tool, the text of `tool_schemas.json`, its reader and its JSON Schema."""
+"""The catalogue of tools: its entries, writer, reader and JSON Schema, and schemas for model providers."""
 
 from .reader import (
     Catalogue,

@@ -1,1 +1,1 @@
-"""Checks of tools that work: which of them a model uses badly, and what a change of their contract breaks."""
+"""Checks of existing tools: lint rules, and breaking changes between two contracts."""

@@ -1,4 +1,4 @@
-"""The commands: the only place that reads settings and imports designs and runtimes."""
+"""The commands; no other package reads settings or imports designs and runtimes."""
 
 from .entry import main
 

@@ -1,4 +1,4 @@
-"""Clients of services, over HTTP or of functions: what generated clients stand on."""
+"""Base classes of generated service clients, for HTTP APIs and for Python functions."""
 
 from typing import TYPE_CHECKING
 

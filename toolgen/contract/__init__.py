@@ -1,1 +1,1 @@
-"""What every other package shares: names, errors, limits, JSON values, findings, printable text."""
+"""Values that every other package shares: names, errors, limits, JSON values, findings, printable text."""

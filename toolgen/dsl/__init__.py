@@ -1,4 +1,4 @@
-"""The design language: its clauses, and `build`, which checks a design and resolves it."""
+"""The design language: its clauses, and `build`, which checks and resolves a design."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""The seam between loops and what makes them durable, an engine that keeps what runs did; and the engines.
+"""Engines, which execute durable runs: their protocol, one for memory and files, and one for Temporal.
 
 The loop is a function of its input and of what its `RunContext` returns, so that an engine may run it again
 from its journal. Whatever touches the world is an activity. Only JSON crosses the seam, in memory too.

@@ -1,4 +1,4 @@
-"""Events of calls and runs: their records, the hub that numbers them, their sinks, and OpenTelemetry."""
+"""Events of calls and runs: their records, the hub that numbers them, sinks, and OpenTelemetry."""
 
 from typing import TYPE_CHECKING
 

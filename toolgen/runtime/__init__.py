@@ -1,4 +1,4 @@
-"""The runtime: what generated code imports, and what executes calls."""
+"""The runtime, which executes calls, and the names that generated code imports."""
 
 from typing import TYPE_CHECKING
 

@@ -1,1 +1,1 @@
-"""The shape of data: the field tree, lexical formats, patterns, names, and the issues of a document."""
+"""The types of data: field tree, formats, patterns, identifiers, validators and validation issues."""

@@ -1,4 +1,4 @@
-"""SQLite files and folders of stores: opening, transactions, errors."""
+"""SQLite files and folders for stores: opening, transactions, errors."""
 
 from .errors import (
     ForeignFileError,

@@ -1,4 +1,4 @@
-"""Calls that wait for a person or for work elsewhere."""
+"""Suspended calls: what is stored of them, how they are answered, and how they resume."""
 
 from typing import TYPE_CHECKING
 
