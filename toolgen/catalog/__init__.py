@@ -1,4 +1,4 @@
-"""The catalogue of tools: its entries, writer, reader and JSON Schema, and schemas for model providers."""
+"""The catalog of tools: its entries, writer, reader and JSON Schema, and schemas for model providers."""
 
 from .reader import (
     Catalogue,
