@@ -24,14 +24,39 @@ INDEX = ROOT / "docs/index.md"
 CONFIG = """\
 [project]
 site_name = "toolgen"
-site_description = "One design in Python; typed tools for agents from it."
+site_description = "Typed tools for AI agents, generated from one design in Python."
 docs_dir = "pages"
 site_dir = "html"
 nav = {nav}
 
 [project.theme]
 font = false # nothing is loaded from elsewhere
-features = ["content.code.copy", "navigation.sections", "navigation.top", "search.highlight"]
+features = [
+    "content.code.copy",
+    "navigation.footer",
+    "navigation.path",
+    "navigation.sections",
+    "navigation.top",
+    "search.highlight",
+    "toc.follow",
+]
+
+[[project.theme.palette]]
+media = "(prefers-color-scheme)"
+toggle.icon = "lucide/sun-moon"
+toggle.name = "Switch to light mode"
+
+[[project.theme.palette]]
+media = "(prefers-color-scheme: light)"
+scheme = "default"
+toggle.icon = "lucide/sun"
+toggle.name = "Switch to dark mode"
+
+[[project.theme.palette]]
+media = "(prefers-color-scheme: dark)"
+scheme = "slate"
+toggle.icon = "lucide/moon"
+toggle.name = "Switch to system preference"
 
 [project.markdown_extensions]
 toc.permalink = true
@@ -56,7 +81,7 @@ INTERNAL = "toolgen.runtime.generated"
 
 def navigation() -> list[dict[str, object]]:
     """Return the navigation: the sections of the index with their pages, and the public modules."""
-    sections: list[dict[str, object]] = [{"toolgen": "README.md"}, {"Documents": "docs/index.md"}]
+    sections: list[dict[str, object]] = [{"toolgen": "README.md"}, {"All pages": "docs/index.md"}]
     _, *parts = SECTION.split(INDEX.read_text("utf-8"))
     for section, text in zip(parts[::2], parts[1::2], strict=True):
         links = LINK.findall(text)
