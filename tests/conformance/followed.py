@@ -1,7 +1,8 @@
 """A reader who does what a document says in an empty folder, and finds what it shows.
 
 A block under "Save this as `FILE`" is that file, a block of `sh` is a command, and `text` or `json` next to
-it are lines that the command prints, to either stream. A command may fail only where an error is shown.
+it are lines that the command prints, to either stream. A command may fail only where an error is shown. Any
+other block of Python is run in the folder.
 """
 
 from __future__ import annotations
@@ -63,6 +64,8 @@ class Reader:
                     self.outputs += 1
                     (line,) = (line for line in printed.splitlines() if line.startswith("{"))
                     assert json.loads(line) == json.loads(text)
+                case "python":
+                    self.run(f"python - <<'END_OF_BLOCK'\n{text}END_OF_BLOCK\n", may_fail=False)
                 case "json" | "toml":
                     pass  # to be put into a file of the reader's; test_docs.py parses it
                 case "text":
