@@ -1,4 +1,4 @@
-"""What docs/typescript.md shows of generated code is generated; `make conformance` compiles the rest."""
+"""What docs/user-interfaces.md shows of generated code is generated; `make conformance` compiles the rest."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from toolgen.codegen.languages import generate_language
 from toolgen.dsl import build
 
-DOC = (Path(__file__).parents[2] / "docs/typescript.md").read_text("utf-8")
+DOC = (Path(__file__).parents[2] / "docs/user-interfaces.md").read_text("utf-8")
 
 
 def home() -> dict[str, str]:

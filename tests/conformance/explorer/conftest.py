@@ -1,4 +1,4 @@
-"""One build of the pages of docs/forms.md for the tests of a process."""
+"""One build of the forms of docs/user-interfaces.md for the tests of a process."""
 
 from __future__ import annotations
 

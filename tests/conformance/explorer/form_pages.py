@@ -1,4 +1,4 @@
-"""The pages of docs/forms.md, compiled and built, beside the surface of the example in a browser."""
+"""The forms of docs/user-interfaces.md, compiled and built, beside the surface of the example."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.typescript.test_doc import blocks, home
 
 from .browser import Explorer, bearer
 
-DOC: Final = Path("docs/forms.md").read_text("utf-8")
+DOC: Final = Path("docs/user-interfaces.md").read_text("utf-8")
 MODULES: Final = Path("ui/node_modules").absolute()
 PAGES: Final = {"rjsf": "tsx", "jsonforms": "tsx", "html": "ts"}
 """The language of each page's block."""
@@ -58,7 +58,7 @@ def built(folder: Path) -> Path:
     """Compile the pages of the document as strictly as anybody's, build them, and return the script."""
     write(folder, {f"toolgen/{path}": text for path, text in home().items()})
     write(folder, {f"{name}.{kind}": blocks(f"{kind} {name}", DOC)[0] for name, kind in PAGES.items()})
-    write(folder, {"first.ts": blocks("ts", DOC)[0]})
+    write(folder, {"first.ts": blocks("ts forms", DOC)[0]})
     options = {"jsx": "react-jsx", "module": "esnext", "moduleResolution": "bundler", "skipLibCheck": True}
     settings = {"compilerOptions": {**OPTIONS, **options, "noEmit": True}, "include": ["**/*"]}
     files = {"main.tsx": _MAIN, "package.json": '{"type": "module"}', "vite.config.js": _BUILD}

@@ -1,4 +1,4 @@
-"""Forms of the corpora's tools by the pages of docs/forms.md in a browser: drawn, filled, sent and judged."""
+"""The forms of docs/user-interfaces.md in a browser, drawn, filled and sent for the tools of the corpora."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The pages of docs/forms.md in a browser: every tool of the example is drawn, filled, sent and judged."""
+"""The forms of docs/user-interfaces.md in a browser: drawn, filled and sent for every tool of the example."""
 
 from __future__ import annotations
 

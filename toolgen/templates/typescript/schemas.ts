@@ -29,7 +29,7 @@ export interface Form {
 /** What the first branch of a union is called, of which a person has chosen none. */
 export const NOT_CHOSEN = "–";
 
-/** Put the types of a catalogue where a schema refers to them (docs/catalog.md, Types). */
+/** Put the types of a catalogue where a schema refers to them (docs/user-interfaces.md, Types). */
 export function alone(schema: FormObject, types: FormObject): FormObject {
   const put = (one: FormObject): FormObject => {
     const name = typeof one["$ref"] === "string" ? /^#\/types\/([^/]+)$/.exec(one["$ref"])?.[1] : undefined;

@@ -20,7 +20,7 @@ async function exactly(...request: Parameters<typeof fetch>): Promise<Response> 
 
 export type Schema = JsonObject;
 export interface TypedSchema { readonly name: string; readonly schema: Schema; readonly examples?: readonly Json[]; readonly sensitive?: readonly string[]; readonly noted_formats?: readonly string[] }
-/** An entry of the catalogue (docs/catalog.md). */
+/** An entry of the catalogue (docs/user-interfaces.md). */
 export interface Tool {
   readonly id: string;
   readonly name: string;
