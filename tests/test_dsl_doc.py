@@ -103,37 +103,45 @@ def test_a_code_stands_with_the_word_that_it_points_to(code: str, tmp_path: Path
 
 def test_every_word_stands_in_the_comparison_with_goa_ai() -> None:
     """In the column of toolgen."""
-    text = (DOCS / "from-goa-ai.md").read_text("utf-8")
-    column = " ".join(row.split("|")[2] for row in text.splitlines() if row.count("|") > 3)
+    column = " ".join(row[1] for row in rows("comparison.md", "Goa-AI") if len(row) > 2)
     assert set(WORDS) <= set(re.findall(r"`(\w+)`", column))
 
 
 GOA_AI = frozenset(
-    "APIVersion AfterSystem AfterTools Agent AgentToolset Args Artifact Audience AudienceEvidence "
-    "AudienceInternal AudienceTimeline BindTo Bookkeeping BoundedResult Budget Cache CacheTTL "
-    "CallHintTemplate Completion CompressAtMaxInputTokens CompressAtTurns Confirmation ContinueWith "
-    "Cursor DefaultCaps DeniedResultTemplate DisableAgentDocs DynamicPrompt Exclude Export Federation "
-    "FromExternalMCP FromMCP FromMethodResultField FromRegistry History Idempotent Include Inject Input "
-    "InterruptsAllowed KeepMaxInputTokens KeepMaxTurns KeepRecentTurns MCP MaxConsecutiveFailedToolCalls "
-    "MaxToolCalls NextCursor Notification OnMissingFields Passthrough Plan PromptTemplate ProtocolVersion "
-    "PublishTo Registry Resource ResultHintTemplate ResultReminder Retry Return RunPolicy Scenario "
-    "ServerData StaticPrompt Subscription SubscriptionMonitor Suite SyncInterval Tags TerminalRun "
-    "TimeBudget Timing Title Tool Tools Toolset URL Use UseAgentToolset Version WatchableResource".split()
+    "APIVersion AfterSystem AfterTools Agent AgentToolset Args Artifact Audience BindTo Bookkeeping "
+    "BoundedResult Budget Cache CacheTTL CallHintTemplate Completion CompressAtMaxInputTokens "
+    "CompressAtTurns Confirmation ContinueWith Cursor DefaultCaps Deferred DeniedResultTemplate "
+    "DestructiveHint DisableAgentDocs Exclude Export Federation FromExternalMCP FromMCP "
+    "FromMethodResultField FromRegistry History IdempotentHint Include Inject Input InputExchange "
+    "InterruptsAllowed KeepMaxInputTokens KeepMaxTurns KeepRecentTurns MCP "
+    "MaxConsecutiveFailedToolCalls MaxRecoveryTurns MaxToolCalls NativeImage NextCursor "
+    "OnMissingFields OpenWorldHint Passthrough Plan Prompt PromptCatalog PromptCompletion "
+    "PromptTemplate PublishTo ReadOnlyHint Registry ReplanOnTimeout RequiresUI Resource "
+    "ResourceCatalog ResourceCompletion ResourceDirectory ResourceReader ResourceTemplate "
+    "ResourceTemplateCatalog ResultHintTemplate ResultReminder Retry Return RunPolicy Scenario "
+    "ServerData SkillCatalog SkillLookup StaticPrompt SubscriptionSource Suite SyncInterval Tags "
+    "TaskExchange TerminalRun TimeBudget Timing Tool ToolCatalog ToolContent ToolMetadata ToolTitle "
+    "ToolUI ToolVisibility Tools Toolset UIInstructions UIOnly UIResultReminder URL Use "
+    "UseAgentToolset Version".split()
 )
-"""The words of Goa-AI's design language, of 0.76 and of before."""
+"""The words of Goa-AI's design language, of 0.88 and two earlier names."""
 GOA_FORMATS = "CIDR Date DateTime Email Hostname IP IPv4 IPv6 JSON MAC RFC1123 Regexp URI UUID".split()
 
 
-def rows(file: str) -> list[list[str]]:
-    """Return the cells of each row of the tables of a document."""
-    lines = (DOCS / file).read_text("utf-8").splitlines()
-    cells = [line.strip("|").split("|") for line in lines if line.startswith("|")]
+def rows(file: str, section: str = "") -> list[list[str]]:
+    """Return the cells of each row of the tables of a document, or of its section of this heading."""
+    text = (DOCS / file).read_text("utf-8")
+    if section:
+        _, heading, text = text.partition(f"\n## {section}\n")
+        assert heading
+        text = text.partition("\n## ")[0]
+    cells = [line.strip("|").split("|") for line in text.splitlines() if line.startswith("|")]
     return [row for row in cells if not set("".join(row)) <= set("- ")]
 
 
 def test_every_word_and_format_of_goa_ai_stands_in_the_comparison() -> None:
     """In the column of Goa-AI."""
-    named = {word for row in rows("from-goa-ai.md") for word in re.findall(r"\w+", row[0])}
+    named = {word for row in rows("comparison.md", "Goa-AI") for word in re.findall(r"\w+", row[0])}
     assert sorted(GOA_AI - named) == []
     assert [name for name in GOA_FORMATS if f"Format{name}" not in named] == []
 
@@ -142,7 +150,7 @@ def test_what_the_comparison_offers_is_there() -> None:
     """Names are of a public module, keywords of a clause, and formats of the language."""
     public = {name for module in public_modules() for name in exported(module)}
     keywords = {name for word in WORDS if inspect.isclass(each := VALUES[word]) for name in keywords_of(each)}
-    for row in rows("from-goa-ai.md"):
+    for row in rows("comparison.md", "Goa-AI"):
         offered = row[1] if len(row) > 2 else ""
         for name in re.findall(r"`([A-Z]\w+)`", offered):
             assert name in public, row

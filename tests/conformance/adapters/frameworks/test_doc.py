@@ -1,4 +1,4 @@
-"""docs/frameworks.md, run with the frameworks, and the names of theirs that other pages compare."""
+"""docs/frameworks.md, run with the frameworks, and their names in docs/comparison.md."""
 
 from __future__ import annotations
 
@@ -12,12 +12,13 @@ from tests.test_docs import FRAMEWORKS, ROOT, run_python
 from tests.test_dsl_doc import rows
 
 MODULES = {
-    "from-adk.md": "google.adk.agents google.adk.plugins google.adk.runners google.adk.sessions "
+    "Google ADK": "google.adk.agents google.adk.plugins google.adk.runners google.adk.sessions "
     "google.adk.tools google.adk.tools.base_toolset google.adk.tools.preload_memory_tool",
-    "from-fastmcp.md": "fastmcp fastmcp.dependencies mcp.types",
-    "from-pydantic-ai.md": "pydantic_ai pydantic_ai.models.function pydantic_ai.models.test",
+    "FastMCP": "fastmcp fastmcp.dependencies mcp.types",
+    "Pydantic AI": "pydantic_ai pydantic_ai.conversation_store pydantic_ai.durable_exec.temporal "
+    "pydantic_ai.models.function pydantic_ai.models.test",
 }
-"""Where names of a framework are."""
+"""The modules that have the names of a framework, by its section."""
 
 
 def test_the_python_runs(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -25,11 +26,11 @@ def test_the_python_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     run_python(FRAMEWORKS)
 
 
-@pytest.mark.parametrize("page", MODULES)
-def test_what_is_compared_is_in_the_framework(page: str) -> None:
+@pytest.mark.parametrize("section", MODULES)
+def test_what_is_compared_is_in_the_framework(section: str) -> None:
     """A class, and a method or attribute behind its dot."""
-    modules = [importlib.import_module(name) for name in MODULES[page].split()]
-    named = re.findall(r"`([A-Z]\w+)((?:\.\w+)?)`", "".join(row[0] for row in rows(page)))
+    modules = [importlib.import_module(name) for name in MODULES[section].split()]
+    named = re.findall(r"`([A-Z]\w+)((?:\.\w+)?)`", "".join(row[0] for row in rows("comparison.md", section)))
     assert len(named) > 5
     for name, member in named:
         (found, *_) = [getattr(module, name) for module in modules if hasattr(module, name)] or [None]
@@ -37,8 +38,8 @@ def test_what_is_compared_is_in_the_framework(page: str) -> None:
         assert not member or hasattr(found, member[1:]), name + member
 
 
-@pytest.mark.parametrize("page", MODULES)
-def test_what_is_offered_in_their_place_is_public(page: str) -> None:
+@pytest.mark.parametrize("section", MODULES)
+def test_what_is_offered_in_their_place_is_public(section: str) -> None:
     public = Path(ROOT / "tests/surface.txt").read_text("utf-8")
-    for name in re.findall(r"`([A-Z]\w+)", "".join(row[1] for row in rows(page))):
+    for name in re.findall(r"`([A-Z]\w+)", "".join(row[1] for row in rows("comparison.md", section))):
         assert re.search(rf"\b{name}\b", public), name
