@@ -51,7 +51,7 @@ def calls(results: dict[str, Any]) -> Figure:
         axes.xaxis.set_major_formatter("{x:g}")
         axes.set_xlim(left=1, right=axes.get_xlim()[1] * 3)
         axes.set_title(title)
-    places[1].set_xlabel("times bare pydantic in the same process, processor's time (logarithmic)")
+    places[1].set_xlabel("CPU time, as a multiple of bare pydantic in the same process (logarithmic)")
     return figure
 
 
@@ -65,20 +65,21 @@ def runs(results: dict[str, Any]) -> Figure:
     slowest_first = sorted(found.items(), key=lambda item: item[1], reverse=True)
     bars(axes, dict(slowest_first), "toolgen", "{:.1f} ms")
     axes.set_xlim(right=axes.get_xlim()[1] * 1.1)
-    axes.set_xlabel("processor's time of a run of three rounds of three calls, 20 at once, ms")
+    axes.set_xlabel("CPU time per run of three rounds of three calls, 20 at once, ms")
     return figure
 
 
 def goals(results: dict[str, Any]) -> Figure:
     """Return what each row costs as a share of its goal."""
     figure, axes = plt.subplots(figsize=(8, 5.6))
-    shares = {goal.row.strip("`"): (goal.now(results) or 0) / goal.most for goal in reversed(GOALS)}
+    shares = {goal.row.replace("`", ""): (goal.now(results) or 0) / goal.most for goal in reversed(GOALS)}
     colors = [OURS if share <= 1 else MISSED for share in shares.values()]
     axes.barh(list(shares), list(shares.values()), color=colors)
     for row, share in enumerate(shares.values()):
         axes.text(share, row, f" {share:.2f}" if share else " not measured", va="center")
+    axes.set_xlim(right=axes.get_xlim()[1] * 1.05)
     axes.axvline(1, color="black", linewidth=1)
-    axes.set_xlabel("measured, as a share of the goal; up to the line it is reached")
+    axes.set_xlabel("share of the goal (up to 1: reached)")
     return figure
 
 

@@ -26,7 +26,7 @@ SURVIVES: Final = {
     "FULL": "**toolgen**, journal in SQLite, `FULL`",
 }
 AGENTS: Final = {"langchain": ", on LangGraph"}
-"""What executes the agents of a peer, where its name does not say it."""
+"""What executes the agents of a peer, if its name does not say it."""
 BEYOND: Final = ", beyond pydantic"
 Results = dict[str, Any]
 Table = Callable[[Results], str]
@@ -58,10 +58,10 @@ def peers(results: Results) -> str:
         for way in peer["ways"]:
             cells = [f"{name}, {way['way']}", *(_cell(way, column, notes) for column in COLUMNS)]
             rows.append((way["ratios"]["20 devices"], [*cells, _said(way["invalid_text"])]))
-    header = ["a call", *(f"{column}, two issues" if column == "invalid" else column for column in COLUMNS)]
+    header = ["Call", *(f"{column}, two issues" if column == "invalid" else column for column in COLUMNS)]
     bare = ["bare pydantic", *("1.00" for _ in COLUMNS), "–"]
     ordered = [cells for _, cells in sorted(rows, key=lambda row: row[0])]
-    return _table([*header, "what the model reads of the issues"], [bare, *ordered]) + _footnotes(notes)
+    return _table([*header, "Issues in the model's text"], [bare, *ordered]) + _footnotes(notes)
 
 
 def _our_row(results: Results) -> list[str]:
@@ -80,9 +80,9 @@ def _cell(way: Results, column: str, notes: list[str]) -> str:
 
 
 def _said(text: str) -> str:
-    """Return what a text says of the two issues."""
+    """Return how a text describes the two issues."""
     if not ("status" in text and "limit" in text):
-        return "that something is wrong" if text else "–"
+        return "none, only an error" if text else "–"
     try:
         json.loads(text)
     except ValueError:
@@ -96,7 +96,7 @@ def runs(results: Results) -> str:
     rows = [[name, *_costs(results["runs"][kind], notes)] for kind, name in SURVIVES.items()]
     for name, peer in results["peers"].items():
         rows.append([f"{name}{AGENTS.get(name, '')}", *_costs(peer["run"], notes)])
-    return _table(["a run", "alone, ms", "20 at once, ms"], rows) + _footnotes(notes)
+    return _table(["Run", "Alone, ms", "20 at once, ms"], rows) + _footnotes(notes)
 
 
 def _costs(run: Results, notes: list[str]) -> list[str]:
@@ -108,13 +108,13 @@ def _costs(run: Results, notes: list[str]) -> list[str]:
 def calls(results: Results) -> str:
     """Return the calls of toolgen alone."""
     newer = results["newer"] and results["newer"]["calls"]
-    header = ["a call", "against", "µs", "bare, µs", "ratio"]
+    header = ["Call", "Compared with", "toolgen, µs", "pydantic, µs", "Ratio"]
     rows = []
     for name, row in results["calls"].items():
         times = [f"{row['ours_us']:,.1f}", f"{row['bare_us']:,.1f}"]
         cells = [name, row["against"], *times, _ratio(row["ratio"])]
         rows.append([*cells, _ratio(newer[name]["ratio"]) if newer else "–"])
-    return _table([*header, f"Python {_newer(results)}"], rows)
+    return _table([*header, f"Ratio, Python {_newer(results)}"], rows)
 
 
 def mcp(results: Results) -> str:
@@ -124,7 +124,7 @@ def mcp(results: Results) -> str:
         for count, row in results["mcp"].items()
         if "against" not in count
     ]
-    return _table(["a server of", "toolgen, µs", "the SDK's server, µs", "ratio"], rows)
+    return _table(["Server with", "toolgen, µs", "SDK, µs", "Ratio"], rows)
 
 
 def start(results: Results) -> str:
@@ -142,7 +142,7 @@ def start(results: Results) -> str:
         [f"{name}: `{peer['import']['statement']}`{BEYOND}", f"{peer['import']['ms']:.0f} ms"]
         for name, peer in results["peers"].items()
     ]
-    return _table(["what", "processor"], rows)
+    return _table(["Operation", "CPU time or size"], rows)
 
 
 def imports(results: Results) -> str:
@@ -169,18 +169,18 @@ def _cost(counted: Results) -> str:
 
 def goals(results: Results) -> str:
     """Return the goals beside what was measured."""
-    return _table(["row", "goal", "now", "next lever"], [_goal(goal, results) for goal in GOALS])
+    return _table(["Row", "Goal", "Measured"], [_goal(goal, results) for goal in GOALS])
 
 
 def _goal(goal: Goal, results: Results) -> list[str]:
     now, most = goal.now(results), f"≤ {goal.most:g} {goal.unit}"
     name = f"{goal.row} (Python {_newer(results)})" if goal.newer else goal.row
     if now is None:
-        return [name, most, "not measured", "–"]
+        return [name, most, "not measured"]
     shown = f"{_shown(now, goal.unit)} {goal.unit}"
     if now <= goal.most:
-        return [name, most, f"{shown}, reached", "–"]
-    return [name, most, f"**{shown}, missed**", goal.lever]
+        return [name, most, f"{shown}, reached"]
+    return [name, most, f"**{shown}, missed**"]
 
 
 def _newer(results: Results) -> str:
@@ -203,11 +203,11 @@ def conditions(results: Results) -> str:
     rows = [
         ["date", results["date"]],
         ["Python", f"{results['python']}, {results['system']}, {results['cores']} cores"],
-        ["load average before and after", f"{load['before'][0]:.2f}, {load['after'][0]:.2f}"],
+        ["load average (1 min), before and after", f"{load['before'][0]:.2f}, {load['after'][0]:.2f}"],
         ["toolgen", _versions(results["versions"])],
         *([name, _versions(peer["versions"])] for name, peer in results["peers"].items()),
     ]
-    return _table(["condition", "value"], rows)
+    return _table(["Condition", "Value"], rows)
 
 
 def _versions(versions: dict[str, str]) -> str:

@@ -20,7 +20,7 @@ from .peer import CALLS, LARGE, ROUNDS, SMALL, Way, show
 from .tools import count, lister, ping
 
 NOT_REFUSED = (
-    "it calls the tool with arguments that do not fit: the check is an experimental option, off by default"
+    "it accepts arguments that violate the schema: their validation is experimental, and off by default"
 )
 
 
