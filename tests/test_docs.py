@@ -35,7 +35,7 @@ IMPORT = ROOT / "docs/import.md"
 FOLLOWED_IN_A_FOLDER = [
     ROOT / "README.md",
     *sorted((ROOT / "docs").glob("my-*.md")),
-    *(ROOT / "docs" / name for name in ("durable-agent.md", "long-running.md", "services.md")),
+    *(ROOT / "docs" / name for name in ("commands.md", "durable-agent.md", "long-running.md", "services.md")),
 ]
 """Write files and run commands in a folder of their own; tests/conformance/test_followed_docs.py does it."""
 FRAMEWORKS = ROOT / "docs/frameworks.md"
