@@ -1,0 +1,222 @@
+"""Reference entries of the documents, generated from signatures and docstrings.
+
+What stands between `<!-- reference: toolgen.dsl Args Return -->` and `<!-- end of reference -->` in a page is
+generated: one entry for each name, `Runtime.call` for a method. `check` compares a page with its entries, and
+`UPDATE=1` rewrites them.
+
+An entry has the signature, the first paragraph of the docstring, the parameters, what is returned and raised,
+the other paragraphs, and the examples. `Args:` of the class or of a base class explains a parameter, or else
+the text below the field. Neighbours of one type without an explanation share a line. In a docstring,
+`docs/approvals.md` becomes a link to the page with its title, `docs/approvals.md#limits` one to the heading.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import itertools
+import json
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import griffe
+
+from tests.surface import definition
+
+DOCS = Path(__file__).parent.parent / "docs"
+PREFIXES = {"toolgen.dsl": "d.", "toolgen.dsl.http": "http."}
+"""Names of a module as its readers write them."""
+PLAIN = {r"\b(DataType|Holds)\[.*\]": "DataType", r"\bAnything\b": "Any", r" \| Missing\b": ""}
+"""Replacements in annotations whose full form helps type checkers and no reader."""
+LENGTH = 110
+MARKED = re.compile(r"(<!-- reference: ([\w.]+)\s([\w.\s]+?)-->\n).*?(<!-- end of reference -->)", re.DOTALL)
+EXAMPLE = re.compile(r"Example: `([^`]+)`")
+MENTIONED = re.compile(r"\bdocs/([\w-]+\.md)(?:#([\w-]+))?")
+
+
+def check(page: str, footer: Callable[[str], str] = lambda name: "") -> None:
+    """Assert that the entries of a page are those of the code; each ends with what `footer` returns."""
+    file = DOCS / page
+    text = filled(file.read_text("utf-8"), footer)
+    if os.environ.get("UPDATE"):
+        file.write_text(text, "utf-8")
+    assert file.read_text("utf-8") == text
+
+
+def filled(text: str, footer: Callable[[str], str]) -> str:
+    """Return a page with its entries."""
+
+    def entries(match: re.Match[str]) -> str:
+        made = (f"{entry(match[2], name)}{footer(name)}\n" for name in match[3].split())
+        return f"{match[1]}\n{''.join(made)}{match[4]}"
+
+    return MARKED.sub(entries, text)
+
+
+def entry(module: str, name: str) -> str:
+    """Return the entry of a public name, or of a member of one."""
+    target = value(module, name)
+    sections = griffe.parse_google(griffe.Docstring(docstring(module, name)), warnings=False)
+    texts = [each for part in sections if part.kind.value == "text" for each in part.value.split("\n\n")]
+    examples = [f"```python\n{match[1]}\n```" for text in texts if (match := EXAMPLE.fullmatch(text))]
+    examples += [part.value.contents for part in sections if part.kind.value == "admonition"]
+    first, *others = [text for text in texts if not EXAMPLE.fullmatch(text)]
+    blocks = [signature(module, name), first, "\n".join(parameters(module, name))]
+    blocks += [f"**Returns:** {each}" for each in returned(target, sections)]
+    blocks += ["**Raises:**\n\n" + "\n".join(raised(sections))] if any(raised(sections)) else []
+    linked = MENTIONED.sub(link, "\n\n".join(block for block in [*blocks, *others] if block))
+    return "\n\n".join([f"### `{name}`", linked, *examples]) + "\n"
+
+
+def value(module: str, name: str) -> object:
+    """Return what a name stands for; a property as such."""
+    first, *members = name.split(".")
+    target = getattr(import_module(module), first)
+    for member in members:
+        target = inspect.getattr_static(target, member)
+    return target.__func__ if isinstance(target, (classmethod, staticmethod)) else target
+
+
+def docstring(module: str, name: str) -> str:
+    """Return what an editor shows: the docstring, or the text below a constant."""
+    target = value(module, name)
+    if inspect.isclass(target) or inspect.isroutine(target) or isinstance(target, property):
+        return inspect.getdoc(target) or ""
+    home, _ = definition(module, name)
+    return texts_below(ast.parse(inspect.getsource(import_module(home))).body)[name]
+
+
+def texts_below(body: Iterable[ast.stmt]) -> dict[str, str]:
+    """Return the texts that stand below the names of a body."""
+    found = {}
+    for statement, below in itertools.pairwise(body):
+        match statement, below:
+            case (
+                (ast.AnnAssign(target=ast.Name(id=name)) | ast.Assign(targets=[ast.Name(id=name)])),
+                ast.Expr(value=ast.Constant(value=str(text))),
+            ):
+                found[name] = inspect.cleandoc(text)
+            case _:
+                pass
+    return found
+
+
+def signature(module: str, name: str) -> str:
+    """Return how a name is called, without annotations."""
+    target = value(module, name)
+    spelled = PREFIXES.get(module, "") + name
+    is_called = callable(target) and not isinstance(target, property)
+    listed = _parameters(target) if is_called else []
+    if not listed and not inspect.isclass(target) and not inspect.isroutine(target):
+        return f"```py\n{spelled}\n```"
+    if inspect.iscoroutinefunction(target):
+        spelled = f"await {spelled}"
+    text = str(
+        inspect.Signature([each.replace(annotation=each.empty, default=_shown(each)) for each in listed])
+    )
+    if len(spelled + text) > LENGTH:
+        lines = (f"    {part},\n" for part in re.split(r", (?=[*/\w])", text[1:-1]))
+        text = f"(\n{''.join(lines)})"
+    return f"```py\n{spelled}{text}\n```"
+
+
+def _parameters(target: Any) -> list[inspect.Parameter]:
+    listed = inspect.signature(target).parameters.values()
+    return [each for each in listed if each.name not in ("self", "cls")]
+
+
+def _shown(parameter: inspect.Parameter) -> object:
+    return parameter.default if parameter.default is parameter.empty else _Shown(parameter.default)
+
+
+class _Shown:
+    """A default as a reader writes it."""
+
+    def __init__(self, value: object) -> None:
+        self.value = value
+
+    def __repr__(self) -> str:
+        if isinstance(self.value, str):
+            return json.dumps(self.value)
+        text = repr(self.value)
+        return "..." if text.startswith("<") else re.sub(r"^(\w+)\(.*\)$", r"\1()", text)
+
+
+def parameters(module: str, name: str) -> Iterator[str]:
+    """Yield a line for each parameter, and one for those of one type that nothing explains."""
+    target = value(module, name)
+    if isinstance(target, property) or not callable(target):
+        return
+    texts = explanations(module, name)
+    named = ((_kind(each), texts.get(each.name, ""), each) for each in _parameters(target))
+    for (kind, text), group in itertools.groupby(named, key=lambda each: each[:2]):
+        names = (f"`{each.replace(annotation=each.empty, default=each.empty)}`" for _, _, each in group)
+        yield f"- {', '.join(names)} ({kind})" + (f": {' '.join(text.split())}" if text else "")
+
+
+def _kind(parameter: inspect.Parameter) -> str:
+    default = parameter.default
+    is_shown = default is not parameter.empty and repr(default) != "MISSING"
+    return f"`{annotation(parameter.annotation)}`" + (f", default `{_Shown(default)!r}`" if is_shown else "")
+
+
+def annotation(written: object) -> str:
+    """Return an annotation as text."""
+    text = written if isinstance(written, str) else inspect.formatannotation(written)
+    for pattern, plain in PLAIN.items():
+        text = re.sub(pattern, plain, text)
+    return text.replace("'", '"')
+
+
+def explanations(module: str, name: str) -> dict[str, str]:
+    """Return the texts of parameters, those of a class before those of its bases."""
+    target = value(module, name)
+    found = dict[str, str]()
+    for class_ in reversed(target.__mro__ if inspect.isclass(target) else ()):
+        if class_.__module__.startswith("toolgen"):
+            (node,) = ast.parse(inspect.getsource(class_)).body
+            found |= texts_below(node.body if isinstance(node, ast.ClassDef) else ())
+            found |= _arguments(class_.__doc__ or "")
+    return found | _arguments(docstring(module, name))
+
+
+def _arguments(text: str) -> dict[str, str]:
+    sections = griffe.parse_google(griffe.Docstring(inspect.cleandoc(text)), warnings=False)
+    listed = (each for part in sections if part.kind.value == "parameters" for each in part.value)
+    return {each.name.lstrip("*"): each.description for each in listed}
+
+
+def returned(target: object, sections: list[griffe.DocstringSection]) -> Iterator[str]:
+    """Yield what a function returns, or what a property is: its type, and the text of `Returns:`."""
+    function = target.fget if isinstance(target, property) else target
+    if not inspect.isfunction(function):
+        return
+    texts = [each.description for part in sections if part.kind.value == "returns" for each in part.value]
+    kind = annotation(inspect.signature(function).return_annotation)
+    if kind != "None":
+        yield f"`{kind}`" + (f". {texts[0]}" if texts else ".")
+
+
+def raised(sections: list[griffe.DocstringSection]) -> Iterator[str]:
+    """Yield a line for each exception of `Raises:`."""
+    for part in sections:
+        if part.kind.value == "raises":
+            yield from (f"- `{each.annotation}`: {' '.join(each.description.split())}" for each in part.value)
+
+
+def link(match: re.Match[str]) -> str:
+    """Return a link to a page or a heading, with its title."""
+    page, anchor = match[1], match[2]
+    titles = re.findall(r"^#+ (.+)$", (DOCS / page).read_text("utf-8"), re.MULTILINE)
+    title = next((each for each in titles if not anchor or slug(each) == anchor), None)
+    assert title, f"docs/{page} has no heading {anchor}"
+    return f"[{title.replace('`', '')}]({page}{f'#{anchor}' if anchor else ''})"
+
+
+def slug(title: str) -> str:
+    """Return the anchor of a heading, as GitHub makes it."""
+    return re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-")
