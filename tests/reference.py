@@ -18,10 +18,11 @@ import itertools
 import json
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from types import UnionType
+from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 
 import griffe
 
@@ -30,8 +31,15 @@ from tests.surface import definition
 DOCS = Path(__file__).parent.parent / "docs"
 PREFIXES = {"toolgen.dsl": "d.", "toolgen.dsl.http": "http."}
 """Names of a module as its readers write them."""
-PLAIN = {r"\b(DataType|Holds)\[.*\]": "DataType", r"\bAnything\b": "Any", r" \| Missing\b": ""}
+PLAIN = {
+    r"\b(DataType|Holds)\[.*\]": "DataType",
+    r"\bValue\[\w+\]": "Value",
+    r"\bAnything\b": "Any",
+    r" \| Missing\b": "",
+}
 """Replacements in annotations whose full form helps type checkers and no reader."""
+VARIABLES = {"Choice": "str | int", "Length": "int", "Text": "str", "Flag": "bool"}
+"""Type variables that stand for known types."""
 LENGTH = 110
 MARKED = re.compile(r"(<!-- reference: ([\w.]+)\s([\w.\s]+?)-->\n).*?(<!-- end of reference -->)", re.DOTALL)
 EXAMPLE = re.compile(r"Example: `([^`]+)`")
@@ -152,23 +160,48 @@ def parameters(module: str, name: str) -> Iterator[str]:
     if isinstance(target, property) or not callable(target):
         return
     texts = explanations(module, name)
-    named = ((_kind(each), texts.get(each.name, ""), each) for each in _parameters(target))
+    names_of = vars(import_module(_home(target)))
+    named = ((_kind(each, names_of), texts.get(each.name, ""), each) for each in _parameters(target))
     for (kind, text), group in itertools.groupby(named, key=lambda each: each[:2]):
         names = (f"`{each.replace(annotation=each.empty, default=each.empty)}`" for _, _, each in group)
         yield f"- {', '.join(names)} ({kind})" + (f": {' '.join(text.split())}" if text else "")
 
 
-def _kind(parameter: inspect.Parameter) -> str:
+def _home(target: Any) -> str:
+    return str((target if hasattr(target, "__qualname__") else type(target)).__module__)
+
+
+def _kind(parameter: inspect.Parameter, names: Mapping[str, object]) -> str:
     default = parameter.default
     is_shown = default is not parameter.empty and repr(default) != "MISSING"
-    return f"`{annotation(parameter.annotation)}`" + (f", default `{_Shown(default)!r}`" if is_shown else "")
+    text = annotation(parameter.annotation, names)
+    alias = names.get(text)
+    if parameter.kind is parameter.VAR_POSITIONAL and get_origin(alias) in (Union, UnionType):
+        each = (getattr(part, "__origin__", part).__name__ for part in get_args(alias))
+        text = " | ".join(dict.fromkeys(each))
+    return f"`{text}`" + (f", default `{_Shown(default)!r}`" if is_shown else "")
 
 
-def annotation(written: object) -> str:
-    """Return an annotation as text."""
+def annotation(written: object, names: Mapping[str, object]) -> str:
+    """Return an annotation as text, with what short aliases stand for."""
+
+    def spelled(match: re.Match[str]) -> str:
+        alias = names.get(match[0])
+        if isinstance(alias, TypeVar):
+            return VARIABLES.get(match[0], "Any")
+        if get_origin(alias) is Literal:
+            return " | ".join(map(json.dumps, get_args(alias)))
+        if get_origin(alias) is Annotated:
+            return str(get_args(alias)[0].__name__)
+        if get_origin(alias) in (Union, UnionType) and len(get_args(alias)) < 6:
+            return re.sub(r"\b[a-z][\w.]*\.", "", " | ".join(map(inspect.formatannotation, get_args(alias))))
+        return match[0]
+
     text = written if isinstance(written, str) else inspect.formatannotation(written)
     for pattern, plain in PLAIN.items():
         text = re.sub(pattern, plain, text)
+    text = re.sub(r"\b[A-Z]\w+\b", spelled, text)
+    text = re.sub(r"\bLiteral\[([^\]]+)\]", lambda match: match[1].replace(", ", " | "), text)
     return text.replace("'", '"')
 
 
@@ -180,11 +213,12 @@ def explanations(module: str, name: str) -> dict[str, str]:
         if class_.__module__.startswith("toolgen"):
             (node,) = ast.parse(inspect.getsource(class_)).body
             found |= texts_below(node.body if isinstance(node, ast.ClassDef) else ())
-            found |= _arguments(class_.__doc__ or "")
-    return found | _arguments(docstring(module, name))
+            found |= arguments(class_.__doc__ or "")
+    return found | arguments(docstring(module, name))
 
 
-def _arguments(text: str) -> dict[str, str]:
+def arguments(text: str) -> dict[str, str]:
+    """Return the texts of `Args:` of a docstring."""
     sections = griffe.parse_google(griffe.Docstring(inspect.cleandoc(text)), warnings=False)
     listed = (each for part in sections if part.kind.value == "parameters" for each in part.value)
     return {each.name.lstrip("*"): each.description for each in listed}
@@ -196,7 +230,7 @@ def returned(target: object, sections: list[griffe.DocstringSection]) -> Iterato
     if not inspect.isfunction(function):
         return
     texts = [each.description for part in sections if part.kind.value == "returns" for each in part.value]
-    kind = annotation(inspect.signature(function).return_annotation)
+    kind = annotation(inspect.signature(function).return_annotation, vars(import_module(_home(function))))
     if kind != "None":
         yield f"`{kind}`" + (f". {texts[0]}" if texts else ".")
 
