@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import ast
 import inspect
-import itertools
 import re
 import runpy
+import tomllib
 import typing
 from pathlib import Path
 
 import pytest
 
+from tests.reference import arguments, check, docstring, explanations
 from tests.selection import first
 from tests.surface import exported, public_modules
 from toolgen import dsl
@@ -25,49 +25,45 @@ from toolgen.shapes.lexical import STRING_FORMATS
 DOCS = Path(__file__).parent.parent / "docs"
 WORDS = [*dsl.__all__, *http.__all__]
 VALUES = {word: getattr(module, word) for module in (dsl, http) for word in module.__all__}
-SECTION = re.compile(r"^### `(\w+)`\n(.*?)(?=^##)", re.MULTILINE | re.DOTALL)
-SECTIONS = dict(SECTION.findall((DOCS / "dsl.md").read_text("utf-8") + "##"))
-EXAMPLE = re.compile(r"\A(?P<meaning>.+?)\n\nExample: `(?P<code>[^\n]+)`\Z", re.DOTALL)
-
-
-def docstrings() -> dict[str, str]:
-    """Return what an editor shows: the docstring of a class, or the one below a primitive."""
-    found = {name: inspect.getdoc(VALUES[name]) or "" for name in WORDS}
-    body = ast.parse(inspect.getsource(datatypes)).body
-    for statement, below in itertools.pairwise(body):
-        match statement, below:
-            case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(value=ast.Constant(value=str(text))):
-                found[name] = inspect.cleandoc(text)
-            case _:
-                pass
-    return found
-
-
-DOCSTRINGS = docstrings()
-
-
-def shown(word: str) -> tuple[str, str]:
-    """Return the meaning and the example of a word's docstring."""
-    match = EXAMPLE.match(DOCSTRINGS[word])
-    assert match, f"{word}: {DOCSTRINGS[word]}"
-    return " ".join(match["meaning"].split()), match["code"]
+MODULES = {word: module.__name__ for module in (dsl, http) for word in module.__all__}
+EXAMPLE = re.compile(r"Example: `([^\n]+)`\Z")
+CAUSES = {
+    code: words.split()
+    for code, words in tomllib.loads(Path(__file__).with_name("dsl_causes.toml").read_text("utf-8")).items()
+}
+"""The clauses that can cause each diagnostic; `general` has the diagnostics of all clauses."""
+GENERAL = CAUSES.pop("general")
 
 
 @pytest.mark.parametrize("word", first(WORDS, 8))
 def test_a_word_shows_an_example_that_evaluates(word: str) -> None:
     """The example uses the word, and is a piece of a design as it stands."""
-    _, code = shown(word)
+    match = EXAMPLE.search(docstring(MODULES[word], word))
+    assert match
     names: dict[str, object] = {"d": dsl, "http": http}
     exec('Device = d.Type("Device", "A device.", d.Attribute("id", d.String, "Identifier."))', names)
-    exec(code, names)
-    assert word in code
+    exec(match[1], names)
+    assert word in match[1]
 
 
-@pytest.mark.parametrize("word", first(WORDS, 8))
-def test_the_documentation_says_what_the_editor_says(word: str) -> None:
-    """Meaning and example are those of the docstring; then comes the result."""
-    meaning, code = shown(word)
-    assert SECTIONS[word].startswith(f"\n{meaning}\n\n```python\n{code}\n```\n\n**Result:** ")
+def diagnostics_of(word: str) -> str:
+    """Return the last line of an entry."""
+    codes = [code for code in RULES if word in CAUSES.get(code, ())]
+    links = ", ".join(f"[{code}](diagnostics.md#{code})" for code in codes)
+    return f"\nDiagnostics: {links}.\n" if codes else ""
+
+
+def test_the_documentation_says_what_the_editor_says() -> None:
+    """`UPDATE=1` rewrites it."""
+    check("dsl.md", diagnostics_of)
+
+
+@pytest.mark.parametrize("word", [word for word in WORDS if inspect.isclass(VALUES[word])])
+def test_a_word_explains_its_parameters(word: str) -> None:
+    parameters = {*inspect.signature(VALUES[word]).parameters}
+    explained = explanations(MODULES[word], word)
+    assert parameters <= {*explained}
+    assert {*arguments(docstring(MODULES[word], word))} <= parameters
 
 
 def test_the_language_fits_on_a_page() -> None:
@@ -76,18 +72,17 @@ def test_the_language_fits_on_a_page() -> None:
     assert not [word for word in http.__all__ if hasattr(dsl, word)]
 
 
-def test_every_section_is_of_a_word() -> None:
-    assert set(SECTIONS) == set(WORDS)
-
-
-def causes(word: str) -> list[str]:
-    return re.findall(r"\(diagnostics\.md#([\w-]+)\)", SECTIONS[word])
+def test_every_word_has_an_entry() -> None:
+    entries = re.findall(r"^### `(\w+)`$", (DOCS / "dsl.md").read_text("utf-8"), re.MULTILINE)
+    assert sorted(entries) == sorted(WORDS)
 
 
 def test_every_code_stands_with_a_word() -> None:
-    """And no word names a code that is gone, or one twice."""
-    assert {code for word in WORDS for code in causes(word)} == set(RULES)
-    assert all(len(set(causes(word))) == len(causes(word)) for word in WORDS)
+    """Or in the table of the codes of all words."""
+    assert {*CAUSES, *GENERAL} == {*RULES}
+    assert {word for words in CAUSES.values() for word in words} <= {*WORDS}
+    general = (DOCS / "dsl.md").read_text("utf-8").partition("\n## Diagnostics of all clauses\n")[2]
+    assert {*re.findall(r"\[([\w-]+)\]\(diagnostics\.md#", general)} == {*GENERAL}
 
 
 @pytest.mark.parametrize("code", first(RULES, 8))
@@ -98,7 +93,7 @@ def test_a_code_stands_with_the_word_that_it_points_to(code: str, tmp_path: Path
     line = file.read_text("utf-8").splitlines()[diagnostic.place.line - 1]
     word = re.match(r"(?:d|http)\.(\w+)", line[diagnostic.place.column - 1 :])
     assert word
-    assert code in causes(word[1])
+    assert code in GENERAL or word[1] in CAUSES[code]
 
 
 def test_every_word_stands_in_the_comparison_with_goa_ai() -> None:

@@ -15,7 +15,15 @@ from .structure import MCPToolset, Return, Toolset
 
 @dataclass(frozen=True, eq=False, repr=False)
 class AgentToolset(Clause):
-    """The tools that another agent exports, by the names of its service, of the agent and of the toolset.
+    """Refer by name to a toolset that another agent exports.
+
+    It has the same effect as the toolset itself. Use it if the other agent is in another module, or is
+    defined later.
+
+    Args:
+        service: Name of the service of that agent.
+        agent: Name of the agent.
+        export: Name of the toolset.
 
     Example: `d.AgentToolset("assistant", "diagnostics", "checks")`
     """
@@ -27,7 +35,17 @@ class AgentToolset(Clause):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Use(Clause):
-    """Tools that the agent calls: all of a toolset, only some, or all but some.
+    """Give an agent the tools of a toolset.
+
+    The model calls each tool by its wire name: the prefix of the `Use`, the prefix of the toolset, and the
+    name of the tool.
+
+    Args:
+        toolset: The toolset, or an `AgentToolset`.
+        only: Names of the tools to include. By default, all are included.
+        exclude: Names of tools to leave out.
+        prefix: Text before the tool names that the model sees.
+        confirm: Require approval: `True` for all tools, names for some, or a `Confirm` by tool name.
 
     Example: `d.Use(d.AgentToolset("assistant", "diagnostics", "checks"), only=["probe"], prefix="home_")`
     """
@@ -38,18 +56,24 @@ class Use(Clause):
     exclude: Sequence[str] = ()
     prefix: str = ""
     confirm: bool | Sequence[str] | Mapping[str, Confirm] = False
-    """True for all of its tools; names of some; or by name, what a person is asked."""
 
 
 class Export(Clause):
-    """Tools that the agent implements for others: each call is a run of it, which begins with the prompt.
+    """Implement a toolset with runs of the agent.
+
+    The toolset has no executor. Each call of one of its tools starts a run, which must end with the result
+    that the tool declares.
+
+    Args:
+        toolset: The toolset.
+        prompts: First message of the run, by tool name; `{name}` stands for an argument. By default, the
+            message is the arguments as JSON.
 
     Example: `d.Export(d.Toolset("checks", "Look into faults.", d.Tool("probe", "Probe the site.")))`
     """
 
     toolset: Final[Toolset]
     prompts: Final[Mapping[str, str]]
-    """The first message by tool; a name in braces stands for an argument."""
 
     def __init__(self, toolset: Toolset, *, prompts: Mapping[str, str] | None = None) -> None:
         super().__init__()
@@ -58,7 +82,13 @@ class Export(Clause):
 
 
 class Transfer(Names):
-    """Agents that this one may hand the conversation to: `agent` of its own service, or `service.agent`.
+    """Allow the agent to hand the conversation over to other agents.
+
+    The planner returns `HandOver`, or a tool requests it. The other agent sees the conversation and answers
+    instead.
+
+    Args:
+        *names: `agent` for an agent of the same service, otherwise `service.agent`.
 
     Example: `d.Transfer("support", "billing.invoices")`
     """
@@ -66,7 +96,16 @@ class Transfer(Names):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class History(Clause):
-    """How much of a session the planner sees: the newest turns, and a summary of the others if wanted.
+    """Limit how much of a session the planner sees.
+
+    By default, it sees the whole session. Token counts are estimates. See docs/agents.md#long-conversations.
+
+    Args:
+        keep_turns: Maximum number of earlier turns.
+        summarize_after: Number of turns after which the omitted ones are summarized.
+        keep_tokens: Maximum number of tokens of earlier turns. Within a run, older results are shortened if
+            the input exceeds it.
+        summarize_at: Number of tokens after which the omitted turns are summarized.
 
     Example: `d.History(keep_tokens=50_000, summarize_at=100_000)`
     """
@@ -74,16 +113,27 @@ class History(Clause):
     keep_turns: int | None = None
     _: KW_ONLY
     summarize_after: int | None = None
-    """Number of turns beyond which those before the kept ones are summarized."""
     keep_tokens: int | None = None
-    """Tokens that are kept of the turns before; within a run, those beyond which old results are left out."""
     summarize_at: int | None = None
-    """Tokens beyond which the turns before the kept ones are summarized."""
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class RunPolicy(Clause):
-    """The limits of one run of the agent; times are written as in `Timeout`.
+    """Limit one run of the agent.
+
+    Nothing is limited by default. At a limit, the planner is called once more, to finish with what it knows.
+    Times are written as in `Timeout`.
+
+    Args:
+        max_tool_calls: Maximum number of tool calls, including those of the agents that it calls.
+        max_consecutive_failed_tool_calls: Maximum number of consecutive batches in which every call failed.
+        time_budget: Time of the run, excluding the time in which it waits for a person.
+        plan_timeout: Time of one planning.
+        tool_timeout: Time of one call of a tool without a `Timeout`.
+        interrupts_allowed: Whether clients can interrupt, pause and resume the run.
+        on_missing_fields: If required arguments are missing: `resume` asks the model again,
+            `await_clarification` asks a person, `finalize` ends the run with what is known.
+        history: How much of the session the planner sees. By default, all of it.
 
     Example: `d.RunPolicy(max_tool_calls=8, time_budget="2m", history=d.History(keep_turns=10))`
     """
@@ -100,9 +150,13 @@ class RunPolicy(Clause):
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Budget(Clause):
-    """The most tokens that each request of the agent may spend on being told of its tools.
+    """Limit the tokens that the tools of the agent add to each request.
 
-    Counted as `toolgen schema --tokens` does.
+    `toolgen gen` fails if they need more, and names the largest tools. Tokens are counted as in `toolgen
+    schema --tokens`.
+
+    Args:
+        tools_tokens: Maximum number of tokens.
 
     Example: `d.Budget(tools_tokens=4_000)`
     """
@@ -114,7 +168,15 @@ AgentChild: TypeAlias = Use | Export | Transfer | Instructions | RunPolicy | Bud
 
 
 class Agent(Clause):
-    """A planner with tools.
+    """Model with tools, instructions and limits.
+
+    Generates the package `gen/<service>/agents/<name>/` with `register`, `client`, the specs of its tools and
+    its part of the catalog. See docs/agents.md.
+
+    Args:
+        name: Name, written `like_this`, at most 64 characters.
+        description: One sentence.
+        *children: Tools that it uses or exports, agents that can take over, instructions and limits.
 
     Example: `d.Agent("chat", "Answers questions about the home.", d.RunPolicy(max_tool_calls=8))`
     """
@@ -131,7 +193,15 @@ class Agent(Clause):
 
 
 class Completion(Clause):
-    """A typed final answer of a model, without tools.
+    """Typed answer of a model that has no tools.
+
+    Generates `complete_<name>` and `stream_<name>` in `gen/<service>/completions.py`, which call a planner
+    and return the typed answer. See docs/agents.md#typed-completions.
+
+    Args:
+        name: Name, written `like_this`, at most 64 characters.
+        description: One sentence.
+        *children: The `Return` with the type of the answer.
 
     Example: `d.Completion("report", "The day in short.", d.Return(d.Attribute("text", d.String, "It.")))`
     """

@@ -13,7 +13,30 @@ from .datatypes import Bound, Choice, DataType, Flag, Held, Length, Text, Value,
 
 
 class Attribute(Clause):
-    """One field of an object; constraints are shorthand for those of its own type.
+    """Field of an object.
+
+    Args:
+        name: JSON key of the field, without spaces.
+        type: Type of the value; a string is the name of a `Type`, `Enum` or `OneOf`.
+        description: One sentence for models and people; `None` if the name says everything.
+        required: Whether the field is always present.
+        default: Value that stands for an absent field. Exclusive with `required`.
+        enum: Allowed values of a `String` or `Int`; a tuple can contain `Value`.
+        minimum: Smallest allowed value.
+        maximum: Largest allowed value.
+        exclusive_minimum: Bound that a value must exceed.
+        exclusive_maximum: Bound that a value must stay below.
+        multiple_of: Step between values, above 0.
+        min_length: Minimum number of characters, items or keys.
+        max_length: Maximum number of characters, items or keys.
+        unique_items: Whether the items of an array must differ.
+        pattern: Regular expression that matches anywhere in the string; anchor it with `^` and `$`.
+        format: `email`, `hostname`, `ipv4` or `ipv6`.
+        title: Name for people.
+        examples: Example values for models and people.
+        deprecated: Whether the field should no longer be used.
+        sensitive: Whether events, logs, spans and texts for people redact the value. See
+            docs/security.md#sensitive-values.
 
     Example: `d.Attribute("limit", d.Int, "Maximum number of devices.", maximum=500, default=50)`
     """
@@ -21,7 +44,6 @@ class Attribute(Clause):
     name: Final[str]
     type: Final[DataType[object, object, object, object, object, object] | str]
     description: Final[str | None]
-    """None says that there is none, where a name says it all."""
     constraints: Final[dict[str, object]]
     required: Final[bool]
     default: Final[object]
@@ -29,7 +51,6 @@ class Attribute(Clause):
     examples: Final[tuple[object, ...]]
     deprecated: Final[bool]
     sensitive: Final[bool]
-    """Its values stand in no event, log, span or text for people."""
 
     def __init__(
         self,
@@ -69,7 +90,12 @@ class Attribute(Clause):
 
 
 class Required(Names):
-    """The same as `required=True` on each attribute beside it.
+    """Require attributes by name.
+
+    It has the same effect as `required=True` in each of them.
+
+    Args:
+        *names: Names of attributes of the same object.
 
     Example: `d.Required("id", "name")`
     """
@@ -77,11 +103,17 @@ class Required(Names):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Example(Clause):
-    """Arguments, and the result they give; of a Type, its attributes.
+    """Example of a call, or of a value of a `Type`.
+
+    `toolgen gen` validates it. Models receive the example of a tool when their arguments are invalid. The
+    example of a type is in `examples` of its schema.
+
+    Args:
+        args: Arguments of the tool, or attributes of the type.
+        result: Result of the tool as JSON; `None` for no result.
 
     Example: `d.Example({"site_id": "s1"}, result={"names": []})`
     """
 
     args: Mapping[str, object]
     result: object = None
-    """JSON; None for no result."""

@@ -16,7 +16,17 @@ Value: TypeAlias = bool | int | float | str
 
 
 class Confirm(Clause):
-    """A person must approve the call, or each call whose arguments have one of these values.
+    """Require a person's approval before the tool runs.
+
+    toolgen stores the call until somebody answers, and then executes exactly the approved arguments. If
+    nobody can be asked, it denies the call. The class of a payload that you write in place is
+    `<Tool>Approval`; the executor reads it with `ctx.answered(<Tool>Approval)`. See docs/approvals.md.
+
+    Args:
+        hint: Question for the approver; `{name}` stands for an argument. By default, `Run <title>?`.
+        when: Request approval only if each of these arguments has the value, or one of the values in a tuple.
+        payload: Object with values that the approver can add; a string is the name of a type.
+        grantable: Whether one answer can approve further calls of the session. Exclusive with `payload`.
 
     Example: `d.Confirm(hint="Reset {device_id}?", when={"mode": ("hard", "factory")})`
     """
@@ -24,9 +34,7 @@ class Confirm(Clause):
     hint: Final[str]
     when: Final[Mapping[str, Value | tuple[Value, ...]]]
     payload: Final[Type | Object | str | None]
-    """What the person may add to an approval."""
     grantable: Final[bool]
-    """Whether an approval may count for further calls of the session."""
 
     def __init__(
         self,
@@ -45,7 +53,15 @@ class Confirm(Clause):
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class LongRunning(Clause):
-    """The tool may answer later: with an acknowledgement first, with progress, and at last with its Return.
+    """Let the tool deliver its result later.
+
+    The executor can return `ToolOutcome.pending(handle, ack)`. The model reads the acknowledgement and
+    continues, and `Runtime.waits.answer` delivers the result days later, also from another process. Objects
+    that you write in place have the classes `<Tool>Ack` and `<Tool>Progress`. See docs/long-running.md.
+
+    Args:
+        ack: Object that the model receives at once. Without it, the turn waits for the result.
+        progress: Object that the tool emits while it works.
 
     Example: `d.LongRunning(progress=d.Object(d.Attribute("percent", d.Int, "What is done.", required=True)))`
     """
@@ -56,7 +72,14 @@ class LongRunning(Clause):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Timeout(Clause):
-    """The most time that one execution may take: `500ms`, `30s`, `2m` or `1h`, at most 24 hours.
+    """Limit the time of one execution.
+
+    The runtime cancels an execution that takes longer, and gives it one second to end. The model then reads
+    that the call timed out: it can retry a read-only or idempotent tool, and the outcome of any other tool is
+    unknown. Time spent waiting for an approval or for a `Sequential` turn does not count.
+
+    Args:
+        limit: A number with the unit `ms`, `s`, `m` or `h`, at most 24 hours.
 
     Example: `d.Timeout("30s")`
     """
@@ -66,31 +89,48 @@ class Timeout(Clause):
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Sequential(Clause):
-    """The tool never runs beside another sequential one: in the process, the session or for one thing.
+    """Run calls of the tool one at a time.
+
+    Calls of sequential tools that share a turn run one after another; other calls run in parallel. An
+    executor that outlives its timeout or cancellation keeps its turn until it ends, but the next call waits
+    for it at most a minute. Across workers, only the calls of one batch of an agent take turns.
+
+    Args:
+        by: Which calls share a turn: by default all of the process, `session` those of one session, the name
+            of an argument those with the same value, among the tools of the toolset that name it too.
 
     Example: `d.Sequential(by="session")`
     """
 
     by: str | None = None
-    """What calls have in common that take turns: `session`, or an argument of the toolset's tools."""
 
 
 class Terminal(Clause):
-    """The result of the tool ends the turn: the model is not asked to put it into words.
+    """End the turn with the result of the tool.
+
+    The model is not called again to comment on the result.
 
     Example: `d.Terminal()`
     """
 
 
 class Bookkeeping(Clause):
-    """Calls of the tool count against no limit of a run.
+    """Exclude the tool from the limits of a run.
+
+    Use it for tools that store notes or plans.
 
     Example: `d.Bookkeeping()`
     """
 
 
 class Needs(Names):
-    """Capabilities that the executor uses; a tool whose runtime lacks one is not registered.
+    """Require capabilities of the runtime.
+
+    The executor finds each one as an attribute of `ctx`. Registering the tool in a runtime without one of
+    them raises an error.
+
+    Args:
+        *names: `state`, `artifacts`, or the names of the host's own capabilities.
 
     Example: `d.Needs("state", "artifacts")`
     """
@@ -98,7 +138,13 @@ class Needs(Names):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Instructions(Clause):
-    """Instructions for the model, shown with the tool, with all tools of the toolset, or by the agent.
+    """Add instructions for the model.
+
+    In a tool, they are part of its spec. In a toolset, the model reads them with all of its tools. In an
+    agent, they are its system prompt, and `{user:name}` stands for a value of the state.
+
+    Args:
+        text: The instructions; indentation is removed.
 
     Example: `d.Instructions("Look for a device before you switch it.")`
     """
@@ -108,7 +154,10 @@ class Instructions(Clause):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ResultReminder(Clause):
-    """A reminder for the model, shown after each result.
+    """Remind the model of something after each result.
+
+    Args:
+        text: The reminder, which the model receives separately from the data.
 
     Example: `d.ResultReminder("Readings are in UTC.")`
     """
@@ -118,7 +167,11 @@ class ResultReminder(Clause):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CallHint(Clause):
-    """Text for people while the tool runs; a name in braces stands for an argument.
+    """Describe a running call to people.
+
+    Args:
+        template: Text, in which `{name}` stands for an argument and `{{` for a brace. Long values are
+            shortened and absent ones omitted. Injected fields are not available.
 
     Example: `d.CallHint("Searching for {query}")`
     """
@@ -128,7 +181,12 @@ class CallHint(Clause):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ResultHint(Clause):
-    """Text for people when the tool is done. A name in braces stands for a field of the result.
+    """Describe a completed call to people.
+
+    The executor can return a different text with the result.
+
+    Args:
+        template: Text, in which `{name}` stands for a field of the result and `{{` for a brace.
 
     Example: `d.ResultHint("{returned} of {total}")`
     """
@@ -137,7 +195,16 @@ class ResultHint(Clause):
 
 
 class NativeTool(Clause):
-    """A tool that the model's provider runs itself; toolgen passes it on as data.
+    """Tool that the model's provider executes.
+
+    It has no arguments, result or executor. The catalog has an entry of the kind `native`, and the package of
+    the toolset the constant `NATIVE_TOOLS`. A toolset can consist only of native tools. See
+    docs/agents.md#provider-tools.
+
+    Args:
+        provider: Name of the provider, for example `openai`.
+        kind: Name of the tool at the provider.
+        config: Configuration, which toolgen passes to the provider unchanged.
 
     Example: `d.NativeTool("openai", "web_search", {"search_context_size": "low"})`
     """

@@ -14,7 +14,17 @@ EnumValue = TypeVar("EnumValue", str, int)
 
 
 class Type(Unconstrained[dict[str, Anything]]):
-    """A named object, shared by all who use it; an open one keeps keys beyond its attributes.
+    """Named object that several places share.
+
+    Generates a class in `gen/types.py`, and an entry of `$defs` in each schema that uses it. To refer to the
+    type itself, or to one that is defined later, write its name in quotes.
+
+    Args:
+        name: Any Python identifier, at most 64 characters; usually `LikeThis`.
+        description: One sentence; `None` if the name says everything.
+        *children: Attributes, and examples of the whole object.
+        open: Accept keys that no attribute names, with any JSON value.
+        title: Name for people. By default, toolgen creates it from the name.
 
     Example: `d.Type("Device", "A device on a site.", d.Attribute("id", d.String, "Its id.", required=True))`
     """
@@ -42,7 +52,15 @@ class Type(Unconstrained[dict[str, Anything]]):
 
 
 class Enum(Unconstrained[EnumValue]):
-    """A named enumeration of strings or of whole numbers.
+    """Named enumeration of strings or of integers.
+
+    Generates a `Literal` in `gen/types.py`, and `enum` in the schemas.
+
+    Args:
+        name: Any Python identifier, at most 64 characters; usually `LikeThis`.
+        description: One sentence; `None` if the name says everything.
+        *values: Allowed values, all strings or all integers. If a value does not explain itself, wrap it in
+            `Value`.
 
     Example: `d.Enum("State", "State of a device.", "online", "offline")`
     """
@@ -59,7 +77,14 @@ class Enum(Unconstrained[EnumValue]):
 
 
 class Object(Unconstrained[dict[str, Anything]]):
-    """An object written where it is used; an open one keeps keys beyond its attributes.
+    """Object without a name of its own.
+
+    Generates a class that is named after its place: the attribute `period` of `ReadPayload` has the class
+    `ReadPayloadPeriod`.
+
+    Args:
+        *children: Attributes of the object.
+        open: Accept keys that no attribute names, with any JSON value.
 
     Example: `d.Object(d.Attribute("start", d.Date, "First day."), d.Attribute("end", d.Date, "Last day."))`
     """
@@ -74,7 +99,15 @@ class Object(Unconstrained[dict[str, Anything]]):
 
 
 class ArrayOf(DataType[list[Held], NotOnThisType, NotOnThisType, int, NotOnThisType, bool]):
-    """A list of one type; lengths count items.
+    """List of values of one type.
+
+    In Python a `list`, in JSON an array.
+
+    Args:
+        items: Type of the items; a string is the name of a type.
+        min_length: Minimum number of items.
+        max_length: Maximum number of items.
+        unique_items: Whether the items must differ.
 
     Example: `d.ArrayOf(d.String(min_length=1), max_length=10)`
     """
@@ -112,7 +145,15 @@ class ArrayOf(DataType[list[Held], NotOnThisType, NotOnThisType, int, NotOnThisT
 
 
 class MapOf(DataType[dict[str, Held], NotOnThisType, NotOnThisType, int, NotOnThisType, NotOnThisType]):
-    """An object with free keys; lengths count keys.
+    """Object with arbitrary keys and values of one type.
+
+    In Python a `dict`, in JSON an object.
+
+    Args:
+        keys: `String`, with constraints if you need them.
+        values: Type of the values; a string is the name of a type.
+        min_length: Minimum number of keys.
+        max_length: Maximum number of keys.
 
     Example: `d.MapOf(d.String(pattern="^[a-z]+$"), d.Float)`
     """
@@ -152,7 +193,13 @@ class MapOf(DataType[dict[str, Held], NotOnThisType, NotOnThisType, int, NotOnTh
 
 
 class Nullable(Unconstrained[Held | None]):
-    """A type for which null is a value too.
+    """Type whose value can also be null.
+
+    In Python the type or `None`. An optional `Nullable` attribute is absent if its name is not in
+    `model_fields_set`; `dict(value)` omits absent attributes.
+
+    Args:
+        inner: Type of the values that are not null; a string is the name of a type.
 
     Example: `d.Nullable(d.String)`
     """
@@ -169,7 +216,16 @@ class Nullable(Unconstrained[Held | None]):
 
 
 class OneOf(Unconstrained[dict[str, Anything]]):
-    """One of several objects, distinguished by a tag inside them. A named one is shared by all who use it.
+    """One of several objects, distinguished by a tag.
+
+    Generates a union of classes, one for each branch. Without a name, the classes are named after the place:
+    `PlanStepStop` and `PlanStepWait` for the attribute `step` of the type `Plan`. With the name `Step`, they
+    are the shared types `StepStop` and `StepWait`, and other places can refer to `"Step"`.
+
+    Args:
+        tag: JSON key of the tag, which toolgen adds to each branch: `{"kind": "wait", "seconds": 3}`.
+        name: Name that makes the union a shared type.
+        **branches: Object of each value of the tag; a string is the name of a type.
 
     Example: `d.OneOf("kind", stop=d.Object(), wait=d.Object(d.Attribute("seconds", d.Int, "How long.")))`
     """
@@ -189,7 +245,15 @@ SchemaSource: TypeAlias = str | PurePath | Mapping[str, Anything] | bool
 
 
 class JSONSchema(Unconstrained[Anything]):
-    """A schema of others: a path from the folder of the design's file, or a dict; a named one is shared.
+    """Type that an existing JSON Schema describes.
+
+    Generates classes from the schema. The catalog contains the schema unchanged, and the codec enforces all
+    of it. `Inject`, `BindTo` and `BoundedResult` cannot use its fields. See docs/import.md for the supported
+    keywords.
+
+    Args:
+        schema: A dict, or a path relative to the folder of the design's file.
+        name: Name that makes it a shared type.
 
     Example: `d.Args(d.JSONSchema({"type": "object", "properties": {"query": {"type": "string"}}}))`
     """

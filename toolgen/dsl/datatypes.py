@@ -74,7 +74,16 @@ Member = TypeVar("Member", covariant=True)
 
 
 class Value(Clause, Generic[Member]):
-    """A value of an enumeration, and what it means, for models and for people who choose.
+    """Value of an enumeration with its meaning.
+
+    In Python and JSON, only the value is used. The schema is a `oneOf` with the meaning as `title`, and the
+    docstring of the `Literal` lists the meanings. If a provider does not support `oneOf`, the meanings are in
+    the description. A model that sends another value reads them too: must be one of "6809637769959178254"
+    (Backend), "other".
+
+    Args:
+        value: A string or an integer.
+        meaning: Short explanation for models and people.
 
     Example: `d.Enum("Tag", "Tag of an article.", d.Value("6809637769959178254", "Backend"), "other")`
     """
@@ -177,62 +186,88 @@ class SteppedClause(OrderedClause[Held]):
 
 
 String: Final = StringClause()
-"""Unicode text; lengths count characters.
+"""Unicode text.
+
+In Python a `str`.
 
 Example: `d.String(pattern="^[a-z]+$", max_length=20)`
 """
 Int: Final = IntClause()
-"""A whole number of any size; `5.0` is one, `true` and `"5"` are not.
+"""Integer of any size.
+
+In Python an `int`. In JSON, `5` and `5.0` are valid; `true` and `"5"` are not.
 
 Example: `d.Int(minimum=1, maximum=500)`
 """
 Float: Final = FloatClause()
-"""A finite number; an integer stays an integer.
+"""Finite number.
+
+In Python a `float`, or an `int` if the JSON number has neither a fraction nor an exponent; it keeps all of
+its digits. So write `float(value)` before you call a method that only `float` has. NaN, infinity and `true`
+are invalid.
 
 Example: `d.Float(minimum=0, exclusive_maximum=1)`
 """
 Boolean: Final = ScalarClause[bool, NotOnThisType]("boolean")
 """True or false.
 
+In Python a `bool`.
+
 Example: `d.Attribute("hard", d.Boolean, "At once.", default=False)`
 """
 Bytes: Final = ScalarClause[bytes, NotOnThisType]("bytes")
-"""Bytes; padded base64 in JSON.
+"""Binary data.
+
+In Python `bytes`, in JSON a string of padded base64.
 
 Example: `d.Attribute("photo", d.Bytes, "A picture.")`
 """
 Date: Final = OrderedClause[dt.date]("date")
-"""A day of the calendar; `2026-01-31` in JSON.
+"""Calendar day.
+
+In Python a `datetime.date`, in JSON a string such as `"2026-01-31"`.
 
 Example: `d.Attribute("day", d.Date, "Day to read.")`
 """
 DateTime: Final = OrderedClause[dt.datetime]("datetime")
-"""An instant with its offset; `2026-01-31T12:00:00Z` in JSON (RFC 3339).
+"""Instant with a time zone.
+
+In Python an aware `datetime.datetime`, in JSON a string such as `"2026-01-31T12:00:00Z"` (RFC 3339).
 
 Example: `d.Attribute("since", d.DateTime, "First instant.")`
 """
 Duration: Final = SteppedClause[dt.timedelta]("duration")
-"""A span of days and smaller units; `P1DT2H` in JSON (ISO 8601).
+"""Length of time in days or smaller units.
+
+In Python a `datetime.timedelta`, in JSON a string such as `"P1DT2H"` (ISO 8601).
 
 Example: `d.Attribute("step", d.Duration, "Time between two readings.")`
 """
 Uuid: Final = ScalarClause[UUID, NotOnThisType]("uuid")
-"""A UUID; 8-4-4-4-12 hexadecimal digits in JSON.
+"""UUID.
+
+In Python a `uuid.UUID`, in JSON a string of 8-4-4-4-12 hexadecimal digits.
 
 Example: `d.Attribute("id", d.Uuid, "Identifier.")`
 """
 Url: Final = ScalarClause[str, NotOnThisType]("url")
-"""An absolute URI, kept as it was written.
+"""Absolute URI.
+
+In Python a `str`, exactly as it was sent.
 
 Example: `d.Attribute("manual", d.Url, "Where the manual is.")`
 """
 Decimal: Final = SteppedClause[PythonDecimal]("decimal")
-"""An exact number; a string of digits in JSON, `"1.50"`.
+"""Exact decimal number.
+
+In Python a `decimal.Decimal`, in JSON a string such as `"1.50"`.
 
 Example: `d.Attribute("price", d.Decimal, "Price in euros.")`
 """
 Any: Final = ScalarClause[Anything, NotOnThisType]("any")
 """Any JSON value.
+
+In Python `toolgen.runtime.generated.AnyJson`.
 
 Example: `d.Attribute("extra", d.Any, "Whatever the planner wants to keep.")`
 """

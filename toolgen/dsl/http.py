@@ -53,7 +53,14 @@ __all__ = [
 
 
 class Variable(Clause):
-    """A part of a server's address; with values, it is one of them.
+    """Variable in the address of a server.
+
+    The host can set it: `BooksClient(variables={"region": "us"})`.
+
+    Args:
+        name: Name in braces in the address.
+        *values: Allowed values. Without them, any text that can be part of an address is allowed.
+        default: Value if the host sets none.
 
     Example: `http.Variable("region", "eu", "us", default="eu")`
     """
@@ -70,7 +77,16 @@ class Variable(Clause):
 
 
 class Server(Clause):
-    """Where the service answers, of http or https; names in braces are variables.
+    """Address of the service.
+
+    If a service has several, requests go to the first one, unless the host chooses another. If only the path
+    is known, write `http.Server("/v1")`: calls fail until the host sets the address.
+
+    Args:
+        url: `https://` or `http://` URL without a query; `{name}` stands for a variable.
+        *children: The variables.
+        accepted: Whether you trust the address. If `False`, as in imported documents, private addresses are
+            refused.
 
     Example: `http.Server("https://{zone}.books.example/v1", http.Variable("zone", "eu", "us", default="eu"))`
     """
@@ -78,7 +94,6 @@ class Server(Clause):
     url: Final[str]
     children: Final[tuple[Variable, ...]]
     accepted: Final[bool]
-    """Whether somebody has chosen it; a private address of another one is refused."""
 
     def __init__(self, url: str, *children: Variable, accepted: bool = True) -> None:
         super().__init__()
@@ -89,55 +104,67 @@ class Server(Clause):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Request(Clause):
-    """A verb with the path from the server's address; names in braces are attributes of the payload."""
+    """HTTP method and path of a request.
+
+    Args:
+        path: Path after the server's address, beginning with `/`; `{name}` stands for an attribute of the
+            payload.
+
+
+    """
 
     path: str
 
 
 class GET(Request):
-    """A request that reads, and has no body.
+    """Send a GET request. It has no body. A bound tool is `read_only`.
 
     Example: `http.HTTP(http.GET("/books/{id}"))`
     """
 
 
 class HEAD(Request):
-    """A request for the headers that GET would give.
+    """Send a HEAD request.
+
+    Neither the request nor the response has a body, so the result comes from headers. A bound tool is
+    `read_only`.
 
     Example: `http.HTTP(http.HEAD("/books/{id}"), http.Response(200, http.Header("etag", "ETag")))`
     """
 
 
 class OPTIONS(Request):
-    """A request for what the server can do there.
+    """Send an OPTIONS request. Attributes go into the query. A bound tool is `read_only`.
 
     Example: `http.HTTP(http.OPTIONS("/books"), http.Response(204, http.Header("allowed", "Allow")))`
     """
 
 
 class PUT(Request):
-    """A request that sets what stands there; twice has the effect of once.
+    """Send a PUT request. Attributes go into the JSON body. A bound tool is `idempotent`.
 
     Example: `http.HTTP(http.PUT("/books/{id}"), http.Response(204))`
     """
 
 
 class DELETE(Request):
-    """A request that removes what stands there; twice has the effect of once.
+    """Send a DELETE request. Attributes go into the query. A bound tool is `idempotent`.
 
     Example: `http.HTTP(http.DELETE("/books/{id}"), http.Response(204))`
     """
 
 
 class POST(Request):
-    """A request that adds, or does.
+    """Send a POST request.
+
+    Attributes go into the JSON body. If the response is lost, the outcome of the call is unknown.
 
     Example: `http.HTTP(http.POST("/books"), http.Response(201))`
     """
 
 
 class PATCH(Request):
-    """A request that changes parts of what stands there.
+    """Send a PATCH request. Attributes go into the JSON body.
 
     Example: `http.HTTP(http.PATCH("/books/{id}"), http.Body(content_type="application/merge-patch+json"))`
     """
@@ -145,58 +172,74 @@ class PATCH(Request):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Param(Clause):
-    """An attribute in the query, or in the path where the path names it.
+    """Send an attribute in the query, or in the path if the path contains its name.
+
+    Args:
+        attribute: Attribute of the payload.
+        name: Name in the request. By default, the name of the attribute.
+        style: OpenAPI style: `form` (default), `spaceDelimited`, `pipeDelimited` or `deepObject` in the
+            query, `simple` (default), `label` or `matrix` in the path. `json` sends any value as JSON text.
+        explode: Whether each item or property is sent separately. By default, only in the style `form`.
 
     Example: `http.Param("tags", "tag", style="form", explode=False)`
     """
 
     attribute: str
     name: str | None = None
-    """Its name in the request; None for that of the attribute."""
     _: KW_ONLY
     style: Style | None = None
-    """A style of OpenAPI, or `json` for JSON text; None is `form` in the query, `simple` in the path."""
     explode: bool | None = None
-    """Whether items and properties stand alone; None for what the style does: only `form` does."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Header(Clause):
-    """An attribute of the payload, or in a Response of the result, in a header.
+    """Send an attribute in a header, or read one from a header of a `Response`.
+
+    Lists are separated by commas. The client sets Authorization and the headers of the protocol itself.
+
+    Args:
+        attribute: Attribute of the payload; in a `Response`, of the result.
+        name: Name of the header. By default, the name of the attribute.
+        style: `json` sends any value as JSON text. Only in requests.
+        explode: Whether an object is sent as `a=1,b=2` instead of `a,1,b,2`. By default not; only in
+            requests.
 
     Example: `http.Header("etag", "If-None-Match")`
     """
 
     attribute: str
     name: str | None = None
-    """None for the name of the attribute."""
     _: KW_ONLY
     style: Literal["json"] | None = None
-    """`json` for JSON text, in a request."""
     explode: bool | None = None
-    """Whether the keys of an object stand before `=`, in a request; None for no."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Cookie(Clause):
-    """An attribute of the payload in a cookie.
+    """Send an attribute in a cookie.
+
+    Args:
+        attribute: Attribute of the payload.
+        name: Name of the cookie. By default, the name of the attribute.
+        style: `json` sends any value as JSON text.
+        explode: Whether each item is a cookie of its own. By default, it is.
 
     Example: `http.Cookie("visitor", "VISITOR")`
     """
 
     attribute: str
     name: str | None = None
-    """None for the name of the attribute."""
     _: KW_ONLY
     style: Literal["json"] | None = None
-    """`json` for JSON text."""
     explode: bool | None = None
-    """Whether each item is a cookie; None for yes."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class File(Clause):
-    """An attribute that is a file of a multipart body: bytes, or the URI of an artifact.
+    """Send an attribute as a file in a multipart body.
+
+    Args:
+        attribute: Attribute with `Bytes`, or with a `String` that is the URI of an artifact.
 
     Example: `http.Body(http.File("cover"), http.File("text"))`
     """
@@ -205,20 +248,27 @@ class File(Clause):
 
 
 class Body(Clause):
-    """What a request or an answer carries: one attribute, or all that stand nowhere else.
+    """Body of a request, or of a response in a `Response`.
+
+    By default, it is an object with all attributes that are not sent elsewhere.
+
+    Args:
+        attribute: Attribute that is the whole body, or the first file. Bytes can also be a `String` with the
+            URI of an artifact.
+        *children: Files of a multipart body; the other attributes are its other parts.
+        media: Kind of body. By default `json`, or `multipart` if there are files.
+        content_type: Exact Content-Type. By default, the usual one of the kind.
+        style: `deepObject` writes objects and lists of a form in brackets, such as `dob[day]=1&tags[0]=new`.
+            By default, objects are JSON, and each item of a list is a field.
 
     Example: `http.Body("book")`
     """
 
     attribute: Final[str]
-    """The whole body; "" where it is an object of attributes."""
     children: Final[tuple[File, ...]]
     media: Final[Media | None]
-    """None for `json`, with files for `multipart`."""
     content_type: Final[str]
-    """"" for that of the media."""
     style: Final[Literal["deepObject"] | None]
-    """`deepObject` for a form with objects and lists in brackets: `dob[day]=1`."""
 
     def __init__(
         self,
@@ -237,7 +287,14 @@ class Body(Clause):
 
 
 class Accept(Clause):
-    """Media types that the request asks for, the preferred one first.
+    """Request certain media types.
+
+    By default, the client accepts JSON; anything if a response is text or bytes; and anything, preferably
+    JSON, if the method has no result. If the service responds with another media type, `media` in its
+    `Response` determines how the client reads the body.
+
+    Args:
+        *types: Exact media types, the preferred one first.
 
     Example: `http.Accept("application/vnd.books.v2+json", "application/json")`
     """
@@ -250,14 +307,21 @@ class Accept(Clause):
 
 
 class Response(Clause):
-    """What a status means: the result of the method, or a declared error.
+    """Map a status code to the result or to an error.
+
+    The most specific status applies. Without a `Response` for the result, all statuses from 200 to 299 are
+    the result. Any other status raises a `ToolError` that the design does not declare.
+
+    Args:
+        status: A number, a class such as `"4XX"`, or `"default"`.
+        error: Name of an error of the method or service, whose details are the body. Omit it for the result.
+        *children: The attribute in the body, if it is not the whole result, and attributes in headers.
 
     Example: `http.Response(200, http.Body("books"), http.Header("etag", "ETag"))`
     """
 
     status: Final[Status]
     error: Final[str]
-    """"" for the result."""
     children: Final[tuple[Body | Header, ...]]
 
     def __init__(self, status: Status, error: str | Body | Header = "", /, *children: Body | Header) -> None:
@@ -269,36 +333,50 @@ class Response(Clause):
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Paging(Clause):
-    """How the next page is asked for; cursors are optional strings of Payload and Result.
+    """Request further pages.
+
+    The client fills `next`. A tool passes it on with `d.BoundedResult(cursor="cursor", next_cursor="next")`.
+    Both are optional strings.
+
+    Args:
+        style: Source of the next cursor: `cursor` reads it from the response, `offset` and `page` count items
+            or pages, `link` reads the header Link (RFC 8288).
+        cursor: Attribute of the payload that requests a page.
+        next: Attribute of the result with the next cursor; absent on the last page.
+        name: Query parameter of the offset or page. By default, the name of the style. With `link`, the only
+            parameter that a link can set although the payload has it.
+        size: Attribute of the payload with the maximum number of items on a page.
+        items: Attribute of the result with the items. By default, its only list.
+        total: Attribute of the result with the number of all items.
+        first: Number of the first page or item. By default 1 for a page, 0 for an item.
+        at: JSON Pointer to the cursor in the body, if `next` is not an attribute of it.
 
     Example: `http.Paging(style="offset", cursor="cursor", next="next", size="limit", items="books")`
     """
 
     style: Literal["cursor", "offset", "page", "link"] = "cursor"
     cursor: str
-    """Attribute of the payload."""
     next: str
-    """Attribute of the result; absent on the last page."""
     name: str = ""
-    """Query parameter of an offset or a page, "" for the style's own name; one that a link may set though
-    the payload has it too."""
     size: str = ""
-    """Attribute of the payload with the most items of a page."""
     items: str = ""
-    """Attribute of the result with the items; "" for its only list."""
     total: str = ""
-    """Attribute of the result with the number of all items."""
     first: int | None = None
-    """Number of the first page or item; None for page 1 and item 0."""
     at: str = ""
-    """JSON Pointer to the next cursor in the body; "" where `next` is an attribute of it."""
 
 
 HTTPChild: TypeAlias = Param | Header | Cookie | Body | Accept | Response | Paging
 
 
 class HTTP(Clause):
-    """The method is a request. What is not named goes into the query, with PUT, POST and PATCH into the body.
+    """Call a method with an HTTP request.
+
+    Attributes that no clause mentions go into the query, or into the JSON body of PUT, POST and PATCH. The
+    service needs a `Server`.
+
+    Args:
+        request: HTTP method and path.
+        *children: Where the other attributes go, what responses mean, and paging.
 
     Example: `http.HTTP(http.GET("/books/{id}"), http.Param("include"), http.Response(404, "not_found"))`
     """

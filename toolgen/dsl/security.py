@@ -11,7 +11,14 @@ from .clause import Clause
 
 @dataclass(frozen=True, eq=False, repr=False)
 class APIKeySecurity(Clause):
-    """A key that stands in a header, a query parameter or a cookie.
+    """API key in a header, a query parameter or a cookie.
+
+    Args:
+        name: Name of the credential, written `like_this`.
+        description: One sentence for the person who provides the credential.
+        header: Name of the header. Write exactly one of the three.
+        query: Name of the query parameter.
+        cookie: Name of the cookie.
 
     Example: `http.APIKeySecurity("library_key", "Key of the library.", header="X-Api-Key")`
     """
@@ -26,7 +33,11 @@ class APIKeySecurity(Clause):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class BasicSecurity(Clause):
-    """A user name and a password (RFC 7617).
+    """User name and password in the header Authorization (RFC 7617).
+
+    Args:
+        name: Name of the credential, written `like_this`.
+        description: One sentence for the person who provides the credential.
 
     Example: `http.BasicSecurity("account", "Account at the library.")`
     """
@@ -37,7 +48,11 @@ class BasicSecurity(Clause):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class BearerSecurity(Clause):
-    """A token in the header Authorization (RFC 6750).
+    """Token in the header Authorization (RFC 6750).
+
+    Args:
+        name: Name of the credential, written `like_this`.
+        description: One sentence for the person who provides the credential.
 
     Example: `http.BearerSecurity("token", "Token of the library.")`
     """
@@ -48,7 +63,11 @@ class BearerSecurity(Clause):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Scope(Clause):
-    """What a token of OAuth 2 is good for.
+    """Permission that an OAuth 2 token can have.
+
+    Args:
+        name: The scope, as the provider writes it.
+        description: One sentence for the person who authorizes it.
 
     Example: `http.Scope("calendar.read", "Read calendars.")`
     """
@@ -59,7 +78,17 @@ class Scope(Clause):
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class AuthorizationCodeFlow(Clause):
-    """A person signs in and consents (RFC 6749, 4.1), at these addresses or those of metadata (RFC 8414).
+    """Get a token after a person signs in and consents (RFC 6749, 4.1).
+
+    If there is no token, the call is suspended and the person receives the address of the sign-in page.
+
+    Args:
+        authorize: URL of the sign-in page.
+        token: URL that issues tokens.
+        refresh: URL that renews tokens. By default, `token`.
+        discovery: URL of the metadata (RFC 8414), from which the client reads the other URLs.
+        accepted: Whether you trust the URLs. If `False`, as in imported documents, private addresses are
+            refused.
 
     Example: `http.AuthorizationCodeFlow(authorize="https://example.org/auth", token="https://example.org/token")`
     """
@@ -67,15 +96,19 @@ class AuthorizationCodeFlow(Clause):
     authorize: str | None = None
     token: str | None = None
     refresh: str | None = None
-    """Where a token is renewed; None for `token`."""
     discovery: str | None = None
     accepted: bool = True
-    """Whether somebody has chosen the addresses; private ones of another flow are refused."""
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class ClientCredentialsFlow(Clause):
-    """The host itself is known (RFC 6749, 4.4), at this address or that of metadata (RFC 8414).
+    """Get a token with the ID and secret of the host (RFC 6749, 4.4).
+
+    Args:
+        token: URL that issues tokens.
+        discovery: URL of the metadata (RFC 8414), from which the client reads `token`.
+        accepted: Whether you trust the URLs. If `False`, as in imported documents, private addresses are
+            refused.
 
     Example: `http.ClientCredentialsFlow(token="https://example.org/token")`
     """
@@ -83,11 +116,16 @@ class ClientCredentialsFlow(Clause):
     token: str | None = None
     discovery: str | None = None
     accepted: bool = True
-    """Whether somebody has chosen the addresses; private ones of another flow are refused."""
 
 
 class OAuth2Security(Clause):
-    """A token of OAuth 2, how it is got, and all scopes that it may have.
+    """OAuth 2 token, which toolgen requests and renews.
+
+    Args:
+        name: Name of the credential, written `like_this`.
+        description: One sentence for the person who authorizes it.
+        flow: How toolgen gets the token.
+        *children: All scopes that `Security` can require.
 
     Example: `http.OAuth2Security("office", "Sign in.", http.ClientCredentialsFlow(token="https://example.org/token"))`
     """
@@ -115,20 +153,28 @@ Scheme: TypeAlias = APIKeySecurity | BasicSecurity | BearerSecurity | OAuth2Secu
 
 
 class Security(Clause):
-    """The credentials of a request, all at once; several clauses are alternatives, the preferred one first.
+    """Send credentials with the requests of a method, or of all methods of a service.
+
+    Several clauses are alternatives, the preferred one first. The clauses of a method replace those of its
+    service.
+
+    Args:
+        scheme: A credential. The same one can be in several clauses.
+        *children: Further credentials, which are sent together with it.
+        scopes: OAuth 2 scopes that the token needs.
+        header: Further header for the key or token of the first credential, if the API reads it there.
+        query: Query parameter for it. A token in the parameter `access_token` is sent only there (RFC 6750,
+            2).
+        body: Field of the form, or key of the JSON object, for it. The same applies to `access_token`.
 
     Example: `http.Security(http.APIKeySecurity("key", "Key of the library.", query="key"))`
     """
 
     children: Final[tuple[Scheme, ...]]
     scopes: Final[Sequence[str]]
-    """Those that a token needs, of the schemes that have them."""
     header: Final[str | None]
-    """A further header that has the key or token of the first scheme."""
     query: Final[str | None]
-    """A query parameter that has it."""
     body: Final[str | None]
-    """A field of the form, or a key of the JSON object, that has it."""
 
     def __init__(
         self,
@@ -149,7 +195,10 @@ class Security(Clause):
 
 
 class NoSecurity(Clause):
-    """No credential: for a method of a service that asks for one, or as an alternative to it.
+    """Send no credential.
+
+    Use it for a method of a service that has a `Security`, or after a `Security` as an alternative for hosts
+    without the credential.
 
     Example: `d.Method("ping", "Say hello.", http.NoSecurity(), http.HTTP(http.GET("/ping")))`
     """

@@ -19,7 +19,20 @@ Answers: TypeAlias = Literal["strict", "lenient"]
 
 
 class Service(Clause):
-    """Owner of methods, toolsets, agents and completions.
+    """A group of methods, toolsets, agents and completions with one name.
+
+    Generates the package `gen/<service>`. The name is the first part of the ids of its tools, for example
+    `assistant.devices.list_devices`. If the service has methods, the package contains an asynchronous
+    `Protocol`, which you implement, or a client if its methods have a transport.
+
+    Args:
+        name: Any Python identifier, at most 64 characters; usually `LikeThis`.
+        description: One sentence.
+        *children: What the service has. `Server`, `Security`, `NoSecurity` and `Functions` apply to all of
+            its methods, and so does `Error`.
+        answers: What the generated client does with a response that does not match the `Result`: `strict`
+            raises an error, `lenient` returns it as it is, with a warning. Only for methods with a transport.
+            See docs/services.md#answers-that-do-not-fit.
 
     Example: `d.Service("DeviceService", "The devices.", d.Method("reset", "Reset all devices."))`
     """
@@ -28,7 +41,6 @@ class Service(Clause):
     description: Final[str]
     children: Final[tuple[ServiceChild, ...]]
     answers: Final[Answers]
-    """Whether a result that does not fit is an error, or is passed on as the service sent it."""
 
     def __init__(
         self, name: str, description: str, *children: ServiceChild, answers: Answers = "strict"
@@ -44,7 +56,15 @@ DesignChild: TypeAlias = Service | Type | Enum[str] | Enum[int]
 
 
 class Design(Clause):
-    """The whole, a module's `design`.
+    """Root of a design; a module assigns it to the variable `design`.
+
+    Generates the folder `gen/`, with the shared types in `gen/types.py`.
+
+    Args:
+        name: Name of the design, for example `home-assistant`.
+        description: One sentence.
+        *children: All services. List a type or an enum here if only names in quotes refer to it.
+        version: Semantic version of the release, for example `1.4.0`; the catalog contains it.
 
     Example: `design = d.Design("home", "A home assistant.", d.Service("assistant", "Helps at home."))`
     """
@@ -53,7 +73,6 @@ class Design(Clause):
     description: Final[str]
     children: Final[tuple[DesignChild, ...]]
     version: Final[str | None]
-    """The semantic version of its release."""
 
     def __init__(
         self, name: str, description: str, *children: DesignChild, version: str | None = None

@@ -47,7 +47,14 @@ Fields: TypeAlias = Attribute | Required | Type | JSONSchema | str
 
 
 class Attributes(Clause):
-    """The attributes of an object that is named by its place; an open one keeps keys beyond them."""
+    """Attributes of an object whose class is named after its place.
+
+    Args:
+        *children: Attributes, or one `Type` or `JSONSchema` instead; a string is the name of a type.
+        open: Accept keys that no attribute names, with any JSON value.
+
+
+    """
 
     children: Final[tuple[Fields, ...]]
     open: Final[bool]
@@ -59,28 +66,39 @@ class Attributes(Clause):
 
 
 class Args(Attributes):
-    """What the model sends: attributes, or one `Type` or `JSONSchema`.
+    """Arguments of a tool, which the model sends.
+
+    Generates the class `<Tool>Payload` and the JSON Schema that the model reads. Without `Args`, a tool has
+    the arguments of the method that it is bound to, or none.
 
     Example: `d.Args(d.Attribute("site_id", d.String, "Site identifier.", required=True))`
     """
 
 
 class Return(Attributes):
-    """What the model gets: attributes, or one `Type` or `JSONSchema`.
+    """Result of a tool, which the model reads.
+
+    Generates the class `<Tool>Result`, even if you pass a `Type`: create it from an object of that type with
+    `GetDeviceResult(**dict(device))`. Without `Return`, a tool has the result of the method that it is bound
+    to, or an empty one.
 
     Example: `d.Return(d.Attribute("devices", d.ArrayOf(Device), "Devices, by name.", required=True))`
     """
 
 
 class Payload(Attributes):
-    """What a method takes: attributes, or one `Type` or `JSONSchema`.
+    """Arguments of a method.
+
+    Generates the class `<Method>Payload`. Without `Payload`, a method takes an empty object.
 
     Example: `d.Payload(d.Attribute("site_id", d.String, "Site identifier.", required=True))`
     """
 
 
 class Result(Attributes):
-    """What a method gives back: attributes, or one `Type` or `JSONSchema`.
+    """Result of a method.
+
+    Generates the class `<Method>Result`. Without `Result`, a method returns an empty object.
 
     Example: `d.Result(Device)`
     """
@@ -88,7 +106,13 @@ class Result(Attributes):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Functions(Clause):
-    """The methods of the service are the functions of a module, by their names.
+    """Implement the methods of a service with the functions of a module.
+
+    The generated client calls the function that has the name of the method, with the attributes of the
+    payload as keyword arguments. Synchronous functions run in a thread.
+
+    Args:
+        module: Name of the module; it is imported when the client is first used.
 
     Example: `d.Service("Rooms", "Rooms of an office.", d.Functions("rooms"), d.Method("book", "Book one."))`
     """
@@ -98,20 +122,29 @@ class Functions(Clause):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Function(Clause):
-    """The method is this function, which takes the attributes of the payload by keyword.
+    """Implement one method with a function.
+
+    The generated client calls it with the attributes of the payload as keyword arguments.
+
+    Args:
+        target: `package.module:function`, or `package.module:object.method`.
 
     Example: `d.Method("book", "Book a room.", d.Function("rooms:reserve"))`
     """
 
     target: str
-    """`package.module:function`, or `package.module:object.method`."""
 
 
 MethodChild: TypeAlias = Payload | Result | Error | HTTP | Function | Security | NoSecurity
 
 
 class Method(Clause):
-    """An operation behind the tools.
+    """Operation of a service, to which you can bind tools.
+
+    Args:
+        name: Name, written `like_this`, at most 64 characters.
+        description: One sentence.
+        *children: Payload, result, errors, and how the method is called: `HTTP` or `Function`.
 
     Example: `d.Method("find", "Find.", d.Payload(d.Attribute("id", d.String, "Its id.")), d.Result(Device))`
     """
@@ -158,7 +191,16 @@ ToolClause: TypeAlias = (
 
 
 class Tool(Clause):
-    """One callable of a toolset.
+    """Function that a model can call.
+
+    Generates a method of the toolset's executor, a spec, and the classes `<Tool>Payload` and `<Tool>Result`.
+
+    Args:
+        name: Name, written `like_this`. With the prefix of the toolset, at most 64 characters.
+        description: Tells the model what the tool does, what it returns and when to use it.
+        *children: Arguments, result and options of the tool, in any order. `Inject`, `Artifact`, `Error`,
+            `Icon`, `Example` and `Suppress` can be repeated.
+        title: Name for people. By default, toolgen creates it from the name.
 
     Example: `d.Tool("get_one", "Get one.", d.Args(d.Attribute("id", d.String, "Its id.")), d.Return(Device))`
     """
@@ -180,7 +222,18 @@ ToolsetChild: TypeAlias = Tool | NativeTool | Instructions | Tags | Meta | Suppr
 
 
 class Toolset(Clause):
-    """Tools that belong together.
+    """Tools with one executor.
+
+    Generates a package with codecs, specs, the catalog, and a protocol for the executor. List a toolset in
+    the service that owns it. A toolset that only agents use or export belongs to the service of the first
+    agent that exports it, or else of the first that uses it.
+
+    Args:
+        name: Name, written `like_this`, at most 64 characters.
+        description: One sentence.
+        *children: Tools, and options for all of them.
+        title: Name for people in the catalog.
+        prefix: Text before the tool names that models see.
 
     Example: `d.Toolset("devices", "Find devices.", d.Tool("count", "Count them."), d.Tags("home"))`
     """
@@ -209,7 +262,17 @@ class Toolset(Clause):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class MCPToolset(Clause):
-    """The tools of an MCP server, as `toolgen import mcp` has locked them in a file beside the design.
+    """Toolset with the tools of an MCP server, as `toolgen import mcp` has locked them.
+
+    Generates a typed tool for each tool of the server; generation reads only the lock. Names are written
+    `like_this`, and `meta["mcp"]["tool"]` contains the server's own. There is no stub: pass
+    `MCPToolset.executor` of `toolgen.adapters.mcp` to the generated `registration`. See docs/mcp.md.
+
+    Args:
+        name: Name of the toolset, written `like_this`.
+        lock: Path of the lock file, relative to the folder of the design's file.
+        title: Name for people in the catalog.
+        prefix: Text before the tool names that models see.
 
     Example: `d.MCPToolset("git", lock="git.mcp.json")`
     """
@@ -217,6 +280,5 @@ class MCPToolset(Clause):
     name: str
     _: KW_ONLY
     lock: str
-    """Path of the lock, from the folder of the design's file."""
     title: str | None = None
     prefix: str = ""

@@ -14,7 +14,17 @@ from .composites import Object, Type
 
 
 class BindTo(Clause):
-    """The method that implements the tool; without a service, one of the toolset's own service.
+    """Implement the tool with a method of a service.
+
+    The generated executor calls the method and converts arguments and result, so there is no stub to fill in.
+    Arguments and fields match by name.
+
+    Args:
+        service: Name of the service. With one argument, it is the method, of the service that owns the
+            toolset.
+        method: Name of the method.
+        rename: Fields of the method's payload or result that have another name in the tool: `{field:
+            attribute}`.
 
     Example: `d.BindTo("DeviceService", "list_devices", rename={"site": "site_id"})`
     """
@@ -22,7 +32,6 @@ class BindTo(Clause):
     service: Final[str | None]
     method: Final[str]
     rename: Final[Mapping[str, str]]
-    """Field of the method's payload or result → the tool's attribute of another name."""
 
     def __init__(
         self, service: str, method: str | None = None, /, *, rename: Mapping[str, str] | None = None
@@ -34,7 +43,15 @@ class BindTo(Clause):
 
 
 class Inject(Names):
-    """Fields that the server fills and the model never sees.
+    """Fill fields on the server, hidden from the model.
+
+    The schema for the model does not contain the fields; the executor receives them. The runtime fills
+    `run_id`, `session_id`, `turn_id`, `tool_call_id` and `parent_tool_call_id`, all of them strings. An
+    interceptor of the host fills other names. `Args` can declare a field, as required, or only the payload of
+    the bound method.
+
+    Args:
+        *names: Names of the fields.
 
     Example: `d.Inject("session_id")`
     """
@@ -42,7 +59,13 @@ class Inject(Names):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class BoundedResult(Clause):
-    """The result is a window on more data; cursors are optional strings of Args and Return.
+    """Return a limited part of a larger result.
+
+    Adds `returned`, `truncated`, `total` and `refinement_hint` to the result unless `Return` declares them.
+
+    Args:
+        cursor: Optional `String` of the arguments that requests the next part.
+        next_cursor: Optional `String` of the result with that cursor; absent in the last part.
 
     Example: `d.BoundedResult(cursor="cursor", next_cursor="next_cursor")`
     """
@@ -53,7 +76,18 @@ class BoundedResult(Clause):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Artifact(Clause):
-    """Full data for UIs and audits, sent to the model only if it loads what is for it.
+    """Data beside the result, for user interfaces and audits.
+
+    The executor returns it with the result, and toolgen validates and stores it. In a bound tool, the field
+    of the method's result with this name fills it.
+
+    Args:
+        kind: Name, written `like_this`.
+        type: Object with the data; a string is the name of a type.
+        description: One sentence.
+        view: How user interfaces show it.
+        audience: `model` allows the model of an agent to load it with `load_artifacts`, unless its type has
+            sensitive attributes. See docs/agents.md#files-and-artifacts-for-the-model.
 
     Example: `d.Artifact("device", Device, "Everything about the device, for a card.")`
     """
@@ -63,29 +97,45 @@ class Artifact(Clause):
     description: str
     _: KW_ONLY
     view: ArtifactView | None = None
-    """How a user interface shows it."""
     audience: ArtifactAudience = "user"
-    """`model` lets the model of an agent load it by `load_artifacts`, unless it has sensitive values."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Error(Clause):
-    """A declared failure, which models, planners and clients get by name, with details of this type.
+    """Declare an error that callers can recognize.
+
+    Generates a constant with the names of the tool and the error. The executor raises
+    `GET_DEVICE_NOT_FOUND.of("no device d7", Device(...))`; planners and clients read the details with
+    `GET_DEVICE_NOT_FOUND.get(result)`. The model receives the message, the code and the details, and the
+    catalog lists the errors with their schemas. Errors of a service apply to all of its methods, and bound
+    tools have the errors of their methods.
+
+    Args:
+        name: Code of the error, written `like_this`.
+        type: Object with details, `None` for an error without. In a method or a service it needs a name. An
+            object that you write in place has a class with both names: `PayNoMoney` for the error `no_money`
+            of the tool `pay`.
+        description: One sentence.
+        retryable: Whether the same call can succeed later. The runtime retries read-only and idempotent
+            tools.
 
     Example: `d.Error("not_found", Device, "No device has the id.")`
     """
 
     name: str
     type: Type | Object | str | None = None
-    """The type of its details; None for an error that has none."""
     description: str = ""
     _: KW_ONLY
     retryable: bool = False
-    """The same call may work a moment later."""
 
 
 class Tags(Names):
-    """Labels for filters.
+    """Label tools for filters.
+
+    The labels of a toolset come before those of the tool.
+
+    Args:
+        *names: The labels.
 
     Example: `d.Tags("devices", "read")`
     """
@@ -93,7 +143,14 @@ class Tags(Names):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Suppress(Clause):
-    """A rule of `toolgen lint` that does not count here, and why: for a tool, or for all of a toolset.
+    """Hide the findings of one `toolgen lint` rule.
+
+    It applies to a tool, or to all tools of a toolset. `toolgen lint` lists the reason, and reports a
+    `Suppress` that hides nothing.
+
+    Args:
+        rule: Name of the rule.
+        reason: Why the finding does not apply.
 
     Example: `d.Suppress("many-arguments", "The form of the agency has as many.")`
     """
@@ -103,7 +160,12 @@ class Suppress(Clause):
 
 
 class Meta(Clause):
-    """Facts for UIs, any JSON.
+    """Add your own facts to the spec and the catalog.
+
+    A fact of a tool replaces the one with the same name of its toolset.
+
+    Args:
+        **facts: Any JSON values.
 
     Example: `d.Meta(icon="lamp", order=3)`
     """
@@ -117,7 +179,14 @@ class Meta(Clause):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Deprecated(Clause):
-    """The tool still works, and should not be used any more. Another tool of the design may replace it.
+    """Mark the tool as deprecated.
+
+    It still works. The description that models read, and the docstring of the executor's method, end with
+    "Deprecated: use find_devices." The spec and the catalog contain the reason and the id of the replacement.
+
+    Args:
+        reason: Why it should no longer be used.
+        replacement: Name of a tool in the same toolset, or `service.toolset.tool`. It must not be deprecated.
 
     Example: `d.Deprecated("Finds devices of one site alone.", replacement="find_devices")`
     """
@@ -125,20 +194,23 @@ class Deprecated(Clause):
     reason: Sentence
     _: KW_ONLY
     replacement: str | None = None
-    """Name of a tool of the same toolset, or `service.toolset.tool`."""
 
 
 class Breaks(Clause):
-    """The tool may break what it promised before, and why; with codes, in these ways alone.
+    """Accept breaking changes of the tool.
 
-    `toolgen breaking` lists such changes, and lets them through.
+    `toolgen breaking` lists these changes with the reason, and does not fail because of them. That includes
+    weaker guards, such as a removed `Confirm` (`confirmation-removed`). Remove the clause after the release.
+
+    Args:
+        reason: Why the change is acceptable.
+        *codes: Codes of accepted changes. By default, all changes of the tool are accepted.
 
     Example: `d.Breaks("Nobody has sent it since March.", "argument-removed")`
     """
 
     reason: Final[Sentence]
     codes: Final[tuple[str, ...]]
-    """Codes of changes, such as `argument-removed`; all of them where it names none."""
 
     def __init__(self, reason: Sentence, *codes: str) -> None:
         super().__init__()
@@ -148,7 +220,16 @@ class Breaks(Clause):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Icon(Clause):
-    """A picture of the tool, for user interfaces: an address of http or https, or a data URI.
+    """Picture of the tool for user interfaces.
+
+    A tool can have several icons, for different sizes or themes. The spec and the catalog contain them as MCP
+    2025-11-25 defines them.
+
+    Args:
+        src: `https://` or `http://` URL, or a data URI with an image in base64.
+        mime_type: Media type of the image.
+        sizes: Sizes in pixels, such as `48x48`, or `any`.
+        theme: Background that the icon is made for.
 
     Example: `d.Icon("https://example.org/lamp.svg", mime_type="image/svg+xml", sizes=("any",))`
     """
@@ -161,7 +242,17 @@ class Icon(Clause):
 
 
 class Annotations(Clause):
-    """How the tool behaves; a hint that is left out means the careful default.
+    """Describe how the tool behaves.
+
+    The catalog contains the hints with MCP's names. Clients assume the cautious value of an omitted hint.
+
+    Args:
+        read_only: Whether the tool changes nothing. If omitted, clients assume that it changes something.
+        destructive: Whether it can delete or overwrite something. If omitted, clients assume that it can.
+        idempotent: Whether a repeated call has no further effect. If omitted, clients assume that it has one.
+        open_world: Whether it reaches outside systems, such as the web. If omitted, clients assume that it
+            does.
+        edit: Whether it changes the user's own content.
 
     Example: `d.Annotations(destructive=True, idempotent=True)`
     """

@@ -68,7 +68,7 @@ class Evaluation:
 
 
 def build(design: Design) -> Evaluation:
-    """Return the checked design, or all its diagnostics.
+    """Return `design`, the checked design or `None`, and `diagnostics`, all findings by file and line.
 
     Example: `d.build(d.Design("home", "A home.", d.Service("assistant", "Helps."))).diagnostics`
     """
