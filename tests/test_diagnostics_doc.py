@@ -3,6 +3,7 @@
 import os
 from pathlib import Path
 
+from tests.test_dsl_doc import CAUSES
 from toolgen.cli.explain import EXPLANATIONS
 from toolgen.dsl.expr import RULES
 
@@ -11,20 +12,26 @@ DOCUMENT = Path(__file__).parent.parent / "docs" / "diagnostics.md"
 HEAD = """\
 # Diagnostics
 
-`toolgen gen` reports every mistake of a design at once, in the order of the file, and exits with 1.
-Codes are stable. Each stands here with why it is a mistake, a small design that has it, what toolgen
-says about that, and what repairs it; `toolgen explain CODE` prints the same. This page is written from
-the table in `toolgen/dsl/expr/codes.py` and from `toolgen/cli/explanations` (`UPDATE=1 make test`).
+`toolgen gen` checks the whole design and reports all mistakes at once, ordered by file and line. If there
+is an error, it generates nothing and exits with 1. Warnings do not stop it.
 
-`toolgen gen --format json` prints one object a line, in the form that [commands.md](commands.md) describes.
-`--format github` prints workflow commands, which GitHub shows beside the lines of a pull request.
+Each section explains one code, such as `[bad-name]` at the end of a line: why it is a mistake, a small design
+with it, what toolgen prints, and how to fix it. `toolgen explain CODE` prints the same text. Codes are
+stable.
+`toolgen explain` without a code also lists the codes of other commands, such as `toolgen lint`.
+
+In a program, use `toolgen gen --format json`, which prints one JSON object per line
+([commands](commands.md)). In GitHub Actions, use `--format github`, so that GitHub shows the diagnostics next
+to the lines of the pull request.
 """
 
 
 def section(code: str) -> str:
     """Return the part of the document about one code."""
     shown = (EXPLANATIONS / f"{code}.md").read_text(encoding="utf-8")
-    return f"## {code}\n\n{RULES[code].explanation}\n\n{shown}"
+    links = ", ".join(f"[`{word}`](dsl.md#{word.lower()})" for word in CAUSES.get(code, ()))
+    clauses = f"Clauses: {links}.\n\n" if links else ""
+    return f"## {code}\n\n{RULES[code].explanation}\n\n{clauses}{shown}"
 
 
 def test_the_document_is_the_table() -> None:

@@ -126,11 +126,10 @@ class Bookkeeping(Clause):
 class Needs(Names):
     """Require capabilities of the runtime.
 
-    The executor finds each one as an attribute of `ctx`. Registering the tool in a runtime without one of
-    them raises an error.
+    The executor uses them through its `ctx`. Registering the tool in a runtime that lacks one raises an error.
 
     Args:
-        *names: `state`, `artifacts`, or the names of the host's own capabilities.
+        *names: `state`, `artifacts`, `memory`, or the names of the host's own capabilities.
 
     Example: `d.Needs("state", "artifacts")`
     """
@@ -141,7 +140,8 @@ class Instructions(Clause):
     """Add instructions for the model.
 
     In a tool, they are part of its spec. In a toolset, the model reads them with all of its tools. In an
-    agent, they are its system prompt, and `{user:name}` stands for a value of the state.
+    agent, they replace the description, and `{user:name}` stands for a value of the state. See
+    docs/models.md#instructions.
 
     Args:
         text: The instructions; indentation is removed.

@@ -10,112 +10,110 @@ TWO_EXPORTERS: Final = Rule(
     "two-exporters",
     "toolset {name!r} is exported by the agents {first!r} and {second!r}",
     "export it from one of them",
-    "The tools of an exported toolset are implemented by the runs of one agent. A second agent that "
-    "offers the same has a toolset of its own.",
+    "The runs of one agent implement the tools of an exported toolset. A second agent that offers the "
+    "same needs a toolset of its own.",
 )
 UNKNOWN_EXPORT: Final = Rule(
     "unknown-export",
     "AgentToolset names {what}, which {fault}",
     "{hint}",
-    "`AgentToolset` names a service, an agent of it, and a toolset that this agent exports. It may "
-    "stand before the agent that it names.",
+    "`AgentToolset` names a service, one of its agents, and a toolset that this agent exports. The "
+    "agent can be defined later.",
 )
 UNKNOWN_TOOL: Final = Rule(
     "unknown-tool",
     "{argument} of {clause} of agent {agent!r} names the tool {name!r}, which toolset {toolset!r} does "
     "not have",
     "{hint}",
-    "`only`, `exclude`, `confirm` and `prompts` name tools of the toolset by their own names, without a"
-    " prefix.",
+    "`only`, `exclude`, `confirm` and `prompts` name tools of the toolset without a prefix.",
 )
 EMPTY_USE: Final = Rule(
     "empty-use",
     "Use of toolset {toolset!r} leaves agent {agent!r} no tool",
     "name fewer tools in exclude, or remove the Use",
-    "An agent uses a toolset for its tools. One that leaves none of them has no effect, and is mostly a"
-    " mistake.",
+    "A `Use` without any tool has no effect and is usually a mistake.",
 )
 UNUSED_CONFIRM: Final = Rule(
     "unused-confirm",
     "confirm of Use names the tool {name!r}, which agent {agent!r} does not use",
     "remove it from confirm, or let Use have it",
-    "`confirm` says of which of the used tools a person is asked.",
+    "`confirm` selects tools among those that the agent uses.",
 )
 CONFIRM_PAYLOAD: Final = Rule(
     "confirm-payload",
     "Confirm of tool {tool!r} in a Use of agent {agent!r} has a payload",
     "write the payload in the Confirm of the tool itself",
-    "What a person may add to an approval is read by the executor, so the tool says it, for all its agents.",
+    "The executor reads what a person adds to an approval, so the tool itself declares it, for all agents.",
 )
 REPEATED_USE: Final = Rule(
     "repeated-use",
     "agent {agent!r} uses {tools} of toolset {toolset!r} twice",
     "use it once",
-    "An agent calls a tool by one name.",
+    "An agent calls each tool by one name.",
 )
 WIRE_NAME_CLASH: Final = Rule(
     "wire-name-clash",
     "agent {agent!r} would call two tools {name!r}: {first} and {second}",
     'give one of them a prefix: Use(…, prefix="…")',
-    "A model tells the tools of an agent apart by their wire names: the prefix of the `Use`, the prefix"
-    " of the toolset, and the name of the tool. Names that begin with `transfer_to_` are kept for "
-    "transfers.",
+    "A model distinguishes the tools of an agent by their wire names: the prefix of the `Use`, the "
+    "prefix of the toolset, and the name of the tool. Names that begin with `transfer_to_` are reserved "
+    "for transfers.",
 )
 OWN_EXPORT: Final = Rule(
     "own-export",
     "agent {agent!r} uses the toolset {toolset!r}, which it exports itself",
     "remove the Use; the agent has the tools that it needs to implement them",
     "A call of an exported tool is a run of the agent that exports it. An agent that calls its own "
-    "exports calls itself.",
+    "exports would call itself.",
 )
 AGENT_CYCLE: Final = Rule(
     "agent-cycle",
     "agents {agents} call one another, and none of them has another tool",
     "give one of them a tool with an executor, or remove a Use",
-    "Agents may call one another, up to a depth. Where none of a circle has a tool of its own, nothing "
-    "but calls of agents can ever come of it.",
+    "Agents can call each other, up to a depth. If no agent of a cycle has another tool, they can only "
+    "call each other.",
 )
 UNKNOWN_AGENT: Final = Rule(
     "unknown-agent",
     "Transfer of agent {agent!r} names {name!r}, which {fault}",
     "{hint}",
-    "`Transfer` names other agents: by name in the same service, else as `service.agent`.",
+    "`Transfer` names other agents: `agent` in the same service, otherwise `service.agent`.",
 )
 EXPORTED_TOOL: Final = Rule(
     "exported-tool",
     "tool {tool!r} of the exported toolset {toolset!r} {fault}",
     "{hint}",
-    "An exported tool is implemented by the runs of an agent: it gets its arguments as a message, and "
-    "its result is the typed answer of the run. There is no executor that could be bound, and none that"
-    " needs capabilities.",
+    "The runs of an agent implement an exported tool: its arguments become a message, and its result is "
+    "the typed answer of the run. It has no executor, so it cannot be bound and cannot need "
+    "capabilities.",
 )
 NO_STATE_KEY: Final = Rule(
     "no-state-key",
     "Instructions of agent {agent!r} have {text!r}, which is no value of the state, and stays as it is",
     "write {{user:name}}, a key without spaces; or double the braces, if they are meant as braces",
-    "`{user:name}` in the instructions of an agent stands for a value of the state. A key has letters, "
-    "digits and underscores, behind `app:`, `user:`, `session:` or `temp:`, or behind nothing; `?` at its "
-    "end lets the value be absent. Other braces, such as those of JSON, stay as they are.",
+    "`{user:name}` in the instructions of an agent stands for a value of the state. A key consists of "
+    "letters, digits and underscores, with the prefix `app:`, `user:`, `session:` or `temp:` or none; "
+    "with `?` at its end, the value can be absent. Other braces, such as those of JSON, stay unchanged.",
     is_warning=True,
 )
 BAD_LIMIT: Final = Rule(
     "bad-limit",
     "{what} of {clause} of agent {agent!r} is {value}, and {fault}",
     "{hint}",
-    "Limits of a run are above 0, and fit into one another: no planning and no call may take longer "
-    "than the whole run.",
+    "Limits of a run are above 0 and consistent: no planning and no call can take longer than the whole run.",
 )
 TOOLS_BUDGET: Final = Rule(
     "tools-budget",
     "the tools of agent {agent!r} are about {tokens} tokens, and its Budget is {limit}",
     "leave tools out by Use(exclude=…), shorten their descriptions, or raise tools_tokens; the largest are "
     "{largest}",
-    "Each request tells the model of each tool of the agent. `toolgen schema --tokens` counts them in the "
-    "same way: a token for four bytes of the name, the description and the schema of the arguments.",
+    "Each request describes every tool of the agent to the model. `toolgen schema --tokens` counts the "
+    "tokens in the same way: one for four bytes of the name, the description and the schema of the "
+    "arguments.",
 )
 NO_RETURN: Final = Rule(
     "no-return",
     "completion {name!r} has no Return",
     'add Return(Attribute("…", String, "…"))',
-    "A completion is a typed answer of a model; `Return` says its type.",
+    "A completion is a typed answer of a model; `Return` declares the type.",
 )

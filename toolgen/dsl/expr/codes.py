@@ -21,87 +21,89 @@ WRONG_ARGUMENT: Final = Rule(
     "wrong-argument",
     "{argument} of {clause} is {value}, not {wanted}",
     "{hint}",
-    "A clause got a value of another Python type than it takes. Type checkers find most of these before "
-    "`toolgen` does.",
+    "A clause received a value of the wrong Python type. Type checkers find most of these mistakes "
+    "before `toolgen` does.",
 )
 MISPLACED_CLAUSE: Final = Rule(
     "misplaced-clause",
     "{child} does not belong in {parent}",
     "{hint}",
-    "Each clause has its place: attributes stand in `Args`, `Return`, `Payload`, `Result`, `Type` and "
-    "`Object`, clauses in `Tool`, tools in `Toolset`, toolsets and methods in `Service`, services in "
+    "Each clause has its place: attributes belong in `Args`, `Return`, `Payload`, `Result`, `Type` and "
+    "`Object`, options in `Tool`, tools in `Toolset`, toolsets and methods in `Service`, services in "
     "`Design`.",
 )
 DUPLICATE_CLAUSE: Final = Rule(
     "duplicate-clause",
     "{parent} has {clause} twice",
     "{hint}",
-    "A clause stands once in its place. Only `Inject`, `Artifact`, `Error`, `Icon` and `Example` may be "
-    "repeated in a tool, and `Tool` and `NativeTool` in a toolset.",
+    "A clause can occur once in its place. In a tool, only `Inject`, `Artifact`, `Error`, `Icon`, "
+    "`Example` and `Suppress` can be repeated, and in a toolset only `Tool`, `NativeTool` and "
+    "`Suppress`.",
 )
 BAD_NAME: Final = Rule(
     "bad-name",
     "name {name!r} of {what} {fault}",
     "{hint}",
-    "Toolsets, tools, methods, artifact kinds, errors, capabilities and prefixes are written `like_this`; "
-    "services, types and enums have identifiers as names, `LikeThis` by custom. An attribute may have any "
-    "JSON key without spaces. A name that holds a space is mostly two strings that Python joined because a "
-    "comma is missing between them.",
+    "Toolsets, tools, methods, artifacts, errors, capabilities and prefixes have names `like_this`; "
+    "services, types and enums have Python identifiers, usually `LikeThis`. An attribute can have any "
+    "JSON key without spaces. If a name contains a space, a comma is often missing between two strings, "
+    "which Python then joins.",
 )
 NAME_TOO_LONG: Final = Rule(
     "name-too-long",
     "name {name!r} of {what} has {length} characters, and providers take {limit}",
     "shorten {part} by {excess} character{plural}",
-    "Model providers accept names of tools up to 64 characters; the name that they see is the toolset's "
-    "prefix and the tool's name.",
+    "Model providers accept tool names with at most 64 characters. The name that they see consists of "
+    "the prefix of the toolset and the name of the tool.",
 )
 RESERVED_NAME: Final = Rule(
     "reserved-name",
     "name {name!r} of {what} is taken by {taken_by}",
     "choose another name, such as {proposal!r}",
-    "A service called `Types` would stand in the place of `gen/types.py`, one called `Self` would be an "
-    "argument `self` of the executors bound to it, and `None`, `True` and `False` cannot be classes in "
-    "Python. Codes such as `denied` and `timeout` are what the runtime itself tells of a failed call.",
+    "A service called `Types` would replace `gen/types.py`, one called `Self` would become an argument "
+    "`self` of the executors bound to it, and `None`, `True` and `False` cannot be classes in Python. "
+    "Error codes such as `denied` and `timeout` belong to the runtime itself.",
 )
 DUPLICATE_NAME: Final = Rule(
     "duplicate-name",
     "{what} {name!r} stands twice in {where}",
     "{hint}",
     "Names are unique in their place: services and types in the design, methods and toolsets in a "
-    "service, tools in a toolset, attributes in an object, artifact kinds and errors in a tool.",
+    "service, tools in a toolset, attributes in an object, artifacts and errors in a tool.",
 )
 IDENTIFIER_CLASH: Final = Rule(
     "identifier-clash",
     "{what} and {other} both become {identifier!r} in {where}",
     "rename one of them",
-    "Two names that differ in the design may be one identifier in Python: the attributes `deviceId` and "
-    "`device_id`, or the tools `get_user` and `get__user`. Classes of a toolset must also differ from the "
-    "shared types.",
+    "Two different names in the design can become the same Python identifier: for example the "
+    "attributes `deviceId` and `device_id`, or the tools `get_user` and `get__user`. Classes of a "
+    "toolset must also differ from the shared types.",
 )
 MISSING_DESCRIPTION: Final = Rule(
     "missing-description",
     "{what} has no description",
     "say in one sentence what it is; models choose and fill tools by their descriptions",
-    "A description is the only thing that tells a model what a tool or an attribute is for.",
+    "Models choose and call tools by their descriptions. Nothing else tells them what a tool or an "
+    "attribute is for.",
 )
 TWO_OWNERS: Final = Rule(
     "two-owners",
     "toolset {name!r} stands in the services {first!r} and {second!r}",
     "remove it from one of them; the service that keeps it owns it",
-    "A toolset belongs to one service: the ids of its tools begin with the service's name.",
+    "A toolset belongs to one service, because the ids of its tools begin with the name of the service.",
 )
 EMPTY_TOOLSET: Final = Rule(
     "empty-toolset",
     "toolset {name!r} has no tools",
     'add Tool("…", "…"), or remove the toolset',
-    "A toolset becomes a package with an executor; without a tool there is nothing to generate.",
+    "A toolset becomes a package with an executor. Without a tool there is nothing to generate.",
 )
 BAD_LOCK: Final = Rule(
     "bad-lock",
     "{file!r}, the lock of MCP toolset {name!r}, {fault}",
     "{hint}",
-    "`MCPToolset` has the tools that its server has listed, as `toolgen import mcp` wrote them into the "
-    "lock. The path is seen from the folder of the design's file, and only the command writes the file.",
+    "`MCPToolset` contains the tools that its server listed when `toolgen import mcp` wrote the lock. "
+    "The path is relative to the folder of the design's file, and only the command writes the file.",
 )
 UNKNOWN_INJECT: Final = Rule(
     "unknown-inject",
@@ -120,15 +122,14 @@ INJECT_REQUIRED: Final = Rule(
     "inject-required",
     "injected field {name!r} of tool {tool!r} is optional",
     "add required=True; the server fills it at every call",
-    "The server fills an injected field at every call, or the call fails: nothing is left for optional to "
-    "say.",
+    "The server fills an injected field in every call, or the call fails, so it cannot be optional.",
 )
 OPEN_INJECTION: Final = Rule(
     "open-injection",
     "tool {tool!r} injects {name!r} into open arguments, where a model may send that key too",
     "remove open=True, or add the keys that a model may send as attributes",
-    "Open arguments take every key, and an injected field is one that no model can set. So arguments "
-    "beside which something is injected are closed.",
+    "Open arguments accept every key, but a model must not be able to set an injected field. So "
+    "arguments of a tool that injects fields are closed.",
 )
 BOUNDS_FIELD: Final = Rule(
     "bounds-field",
@@ -141,18 +142,18 @@ BOUNDS_NOT_COMPUTABLE: Final = Rule(
     "bounds-not-computable",
     "{name!r} of the bounded tool {tool!r} does not follow from the result of method {method!r}",
     "{hint}",
-    "The result of a bound method carries `returned` and `truncated`, or lets them be computed: "
-    "`returned` is the length of the result's only array, `truncated` follows from a required `total` or "
-    "from a next cursor that the last page lacks.",
+    "The result of a bound method contains `returned` and `truncated`, or toolgen computes them: "
+    "`returned` is the length of the result's only array, and `truncated` follows from a required "
+    "`total` or from a next cursor that is absent on the last page.",
 )
 BOUNDS_NOT_REFINABLE: Final = Rule(
     "bounds-not-refinable",
     "the result of the bounded tool {tool!r} may be truncated, and method {method!r} gives neither a "
     "refinement_hint nor a next cursor",
     'add Attribute("refinement_hint", String, "…") to the method\'s Result, or {other}',
-    "A bounded result that is truncated has a `refinement_hint`, in words for the model, or a next cursor "
-    "(Goa-AI's rule): without either the model knows that something is missing, and not what to do. A bound "
-    "method's result has at least one of them.",
+    "A truncated result has a `refinement_hint` for the model, or a next cursor. Without either, the "
+    "model knows that something is missing but not what to do. So the result of a bound method has at "
+    "least one of them.",
 )
 BAD_CURSOR: Final = Rule(
     "bad-cursor",
@@ -165,45 +166,45 @@ ANNOTATIONS_CONFLICT: Final = Rule(
     "annotations-conflict",
     "tool {tool!r} says read_only=True and {hint_name}=True",
     "remove one of them: what only reads changes nothing",
-    "A tool that only reads changes nothing, so it is not destructive and makes no edits.",
+    "A read-only tool changes nothing, so it is not destructive and makes no edits.",
 )
 BAD_REPLACEMENT: Final = Rule(
     "bad-replacement",
     "replacement of the deprecated tool {tool!r} {fault}",
     "{hint}",
-    "`Deprecated(…, replacement=…)` names the tool that is used instead: by its name in the same toolset, or "
-    "by its id `service.toolset.tool`. It is another tool of the design, and not deprecated itself.",
+    "`Deprecated(…, replacement=…)` names the tool to use instead: by its name in the same toolset, or "
+    "by its id `service.toolset.tool`. It must be another tool of the design that is not deprecated.",
 )
 BAD_ICON: Final = Rule(
     "bad-icon",
     "{argument} of an Icon of tool {tool!r} is {value}, which {fault}",
     "{hint}",
-    "An icon is one of MCP's: its `src` is a URL of http or https, or a data URI of an image in base64; "
-    "`mime_type` is that of an image; `sizes` are `any`, or width and height in pixels.",
+    "An icon follows MCP: its `src` is an http or https URL, or a data URI with an image in base64; its "
+    "`mime_type` is that of an image; its `sizes` are `any`, or width and height in pixels.",
 )
 UNKNOWN_HINT_NAME: Final = Rule(
     "unknown-hint-name",
     "{clause} of tool {tool!r} {fault}",
     "{hint}",
-    "A name in braces stands for a value that people see: an attribute of the arguments in `d.CallHint` and "
-    "`d.Confirm(hint=…)`, a field of the result in `d.ResultHint`. Injected fields and artifacts are not "
-    "shown. A brace that is meant as a brace is written twice.",
+    "A name in braces stands for a value that people see: an attribute of the arguments in `d.CallHint` "
+    "and `d.Confirm(hint=…)`, a field of the result in `d.ResultHint`. Injected fields and artifacts "
+    "are not shown. To write a brace itself, double it.",
 )
 SENSITIVE_HINT_NAME: Final = Rule(
     "sensitive-hint-name",
     "{clause} of tool {tool!r} names {name!r}, which is sensitive",
     "remove {{{name}}}, or name an attribute that tells people what they decide on",
-    "People read `•••• (sensitive)` in the place of a sensitive value, whatever it is. A hint that names one "
-    "says nothing about this call.",
+    "People see `•••• (sensitive)` instead of a sensitive value. So a hint that contains only such a "
+    "value says nothing about the call.",
     is_warning=True,
 )
 BAD_WHEN: Final = Rule(
     "bad-when",
     "when of tool {tool!r} {fault}",
     "{hint}",
-    "`Confirm(when={attribute: value})` names attributes of the arguments and values that they can have, "
-    "alone or several in a tuple: strings, numbers, True or False. A condition that can never hold would "
-    "let every call through unasked.",
+    "`Confirm(when={attribute: value})` names attributes of the arguments and values that they can "
+    "have: strings, numbers, True or False, or several in a tuple. A condition that is never true would "
+    "let every call run without approval.",
 )
 GRANTABLE_PAYLOAD: Final = Rule(
     "grantable-payload",
@@ -216,46 +217,46 @@ BAD_SEQUENTIAL: Final = Rule(
     "bad-sequential",
     "Sequential of tool {tool!r} {fault}",
     "{hint}",
-    'Calls of `Sequential(by=…)` take turns that have one thing in common: `by="session"` their session, '
-    '`by="device_id"` the value of this argument, which the model or an injected field gives. A list, an '
-    "object or any JSON is no such thing.",
+    'Calls of `Sequential(by=…)` that share a value run one after another: with `by="session"` those of '
+    'a session, with `by="device_id"` those with the same value of this argument, which the model or '
+    "an injected field provides. The value cannot be a list, an object or any JSON.",
 )
 BAD_VERSION: Final = Rule(
     "bad-version",
     "version {value} of design {name!r} is no semantic version",
     "{hint}",
-    "The version of a design is one of semver.org 2.0.0: three numbers without leading zeros, and after them "
-    "what is before a release, or a build: `1.4.0`, `2.0.0-rc.1`. Readers of the catalogue compare releases "
-    "by it.",
+    "The version of a design follows semver.org 2.0.0: three numbers without leading zeros, optionally "
+    "followed by a pre-release or a build: `1.4.0`, `2.0.0-rc.1`. Consumers of the catalog compare "
+    "releases by it.",
 )
 CLOSE_CAPABILITY: Final = Rule(
     "close-capability",
     "Needs of tool {tool!r} names {name!r}, which is almost {meant!r}",
     "did you mean {meant!r}? For a capability of your own choose a name that differs more",
-    "A tool is registered only if the Runtime has each capability that it names. Those of toolgen are "
-    "`state` and `artifacts`; any other name is that of a capability of the host.",
+    "A tool is registered only if the runtime has every capability that it names. toolgen has the "
+    "capabilities `state`, `artifacts` and `memory`; any other name is a capability of the host.",
     is_warning=True,
 )
 BAD_DURATION: Final = Rule(
     "bad-duration",
     "{what} is {value}, which {fault}",
     "{hint}",
-    "A span of time is a number above 0 with its unit, `ms`, `s`, `m` or `h`, and at most 24 hours long.",
+    "A duration is a number above 0 with the unit `ms`, `s`, `m` or `h`, and at most 24 hours.",
 )
 TERMINAL_LONG_RUNNING: Final = Rule(
     "terminal-long-running",
     "tool {tool!r} is Terminal and LongRunning",
     "remove one of them: what ends the turn has its answer, and what answers later has none yet",
-    "The result of a `Terminal` tool ends the turn. A `LongRunning` tool gives an acknowledgement first, "
-    "with which the model goes on.",
+    "The result of a `Terminal` tool ends the turn. A `LongRunning` tool first returns an "
+    "acknowledgement, with which the model continues.",
 )
 NESTED_TOO_DEEP: Final = Rule(
     "nested-too-deep",
     "{what} {fault}",
     "{hint}",
-    "A design is a tree of finite depth; types that contain themselves refer to their own name in quotes. "
-    "Types that lead from one to the next are limited too: Python's stack ends soon after. A type counts "
-    "once, however often it comes again.",
+    "A design is a tree of limited depth. A type that contains itself refers to its own name in quotes. "
+    "Chains of types that lead from one to the next are limited too, because Python's stack is. Each "
+    "type counts once, even if it occurs several times.",
 )
 
 _FAMILIES: Final = {
