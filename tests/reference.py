@@ -42,6 +42,8 @@ VARIABLES = {"Choice": "str | int", "Length": "int", "Text": "str", "Flag": "boo
 """Type variables that stand for known types."""
 LENGTH = 110
 MARKED = re.compile(r"(<!-- reference: ([\w.]+)\s([\w.\s]+?)-->\n).*?(<!-- end of reference -->)", re.DOTALL)
+TYPES = re.compile(r"(?<=` )\(`([A-Z]\w*(?: \| [\w.]+)*)`")
+"""The classes that a parameter can be; those with an entry become links."""
 EXAMPLE = re.compile(r"Example: `([^`]+)`")
 MENTIONED = re.compile(r"\bdocs/([\w-]+\.md)(?:#([\w-]+))?")
 
@@ -58,9 +60,17 @@ def check(page: str, footer: Callable[[str], str] = lambda name: "") -> None:
 def filled(text: str, footer: Callable[[str], str]) -> str:
     """Return a page with its entries."""
 
+    names = {name for match in MARKED.finditer(text) for name in match[3].split()} - {"Any"}
+
     def entries(match: re.Match[str]) -> str:
         made = (f"{entry(match[2], name)}{footer(name)}\n" for name in match[3].split())
-        return f"{match[1]}\n{''.join(made)}{match[4]}"
+        return f"{match[1]}\n{TYPES.sub(links, ''.join(made))}{match[4]}"
+
+    def links(match: re.Match[str]) -> str:
+        parts = (
+            f"[`{part}`](#{slug(part)})" if part in names else f"`{part}`" for part in match[1].split(" | ")
+        )
+        return f"({' | '.join(parts)}"
 
     return MARKED.sub(entries, text)
 
@@ -150,7 +160,7 @@ class _Shown:
     def __repr__(self) -> str:
         if isinstance(self.value, str):
             return json.dumps(self.value)
-        text = repr(self.value)
+        text = "..." if repr(self.value) == "MISSING" else repr(self.value)
         return "..." if text.startswith("<") else re.sub(r"^(\w+)\(.*\)$", r"\1()", text)
 
 
