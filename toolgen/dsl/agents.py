@@ -203,7 +203,7 @@ class Completion(Clause):
         description: One sentence.
         *children: The `Return` with the type of the answer.
 
-    Example: `d.Completion("report", "The day in short.", d.Return(d.Attribute("text", d.String, "It.")))`
+    Example: `d.Completion("report", "The day in short.", d.Return(d.Attribute("text", d.String, "Text.")))`
     """
 
     name: Final[str]

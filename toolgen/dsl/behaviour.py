@@ -63,7 +63,7 @@ class LongRunning(Clause):
         ack: Object that the model receives at once. Without it, the turn waits for the result.
         progress: Object that the tool emits while it works.
 
-    Example: `d.LongRunning(progress=d.Object(d.Attribute("percent", d.Int, "What is done.", required=True)))`
+    Example: `d.LongRunning(progress=d.Object(d.Attribute("percent", d.Int, "In percent.", required=True)))`
     """
 
     ack: Type | Object | str | None = None
@@ -96,8 +96,9 @@ class Sequential(Clause):
     for it at most a minute. Across workers, only the calls of one batch of an agent take turns.
 
     Args:
-        by: Which calls share a turn: by default all of the process, `session` those of one session, the name
-            of an argument those with the same value, among the tools of the toolset that name it too.
+        by: Which calls share a turn. By default, all calls of the process; `session` for those of one
+            session; the name of an argument for those with the same value, across the tools of the toolset
+            that have it.
 
     Example: `d.Sequential(by="session")`
     """
@@ -126,7 +127,8 @@ class Bookkeeping(Clause):
 class Needs(Names):
     """Require capabilities of the runtime.
 
-    The executor uses them through its `ctx`. Registering the tool in a runtime that lacks one raises an error.
+    The executor uses them through its `ctx`. Registering the tool in a runtime that lacks one raises an
+    error.
 
     Args:
         *names: `state`, `artifacts`, `memory`, or the names of the host's own capabilities.

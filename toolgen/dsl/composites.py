@@ -26,7 +26,7 @@ class Type(Unconstrained[dict[str, Anything]]):
         open: Accept keys that no attribute names, with any JSON value.
         title: Name for people. By default, toolgen creates it from the name.
 
-    Example: `d.Type("Device", "A device on a site.", d.Attribute("id", d.String, "Its id.", required=True))`
+    Example: `d.Type("Device", "A device on a site.", d.Attribute("id", d.String, "ID.", required=True))`
     """
 
     name: Final[str]
@@ -227,7 +227,7 @@ class OneOf(Unconstrained[dict[str, Anything]]):
         name: Name that makes the union a shared type.
         **branches: Object of each value of the tag; a string is the name of a type.
 
-    Example: `d.OneOf("kind", stop=d.Object(), wait=d.Object(d.Attribute("seconds", d.Int, "How long.")))`
+    Example: `d.OneOf("kind", stop=d.Object(), wait=d.Object(d.Attribute("seconds", d.Int, "Delay.")))`
     """
 
     tag: Final[str]

@@ -213,14 +213,14 @@ Boolean: Final = ScalarClause[bool, NotOnThisType]("boolean")
 
 In Python a `bool`.
 
-Example: `d.Attribute("hard", d.Boolean, "At once.", default=False)`
+Example: `d.Attribute("hard", d.Boolean, "Whether to reset at once.", default=False)`
 """
 Bytes: Final = ScalarClause[bytes, NotOnThisType]("bytes")
 """Binary data.
 
 In Python `bytes`, in JSON a string of padded base64.
 
-Example: `d.Attribute("photo", d.Bytes, "A picture.")`
+Example: `d.Attribute("photo", d.Bytes, "Photo of the device.")`
 """
 Date: Final = OrderedClause[dt.date]("date")
 """Calendar day.
@@ -269,5 +269,5 @@ Any: Final = ScalarClause[Anything, NotOnThisType]("any")
 
 In Python `toolgen.runtime.generated.AnyJson`.
 
-Example: `d.Attribute("extra", d.Any, "Whatever the planner wants to keep.")`
+Example: `d.Attribute("extra", d.Any, "Further data as JSON.")`
 """

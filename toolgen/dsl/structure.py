@@ -114,7 +114,7 @@ class Functions(Clause):
     Args:
         module: Name of the module; it is imported when the client is first used.
 
-    Example: `d.Service("Rooms", "Rooms of an office.", d.Functions("rooms"), d.Method("book", "Book one."))`
+    Example: `d.Service("Rooms", "Rooms.", d.Functions("rooms"), d.Method("book", "Book a room."))`
     """
 
     module: str
@@ -146,7 +146,7 @@ class Method(Clause):
         description: One sentence.
         *children: Payload, result, errors, and how the method is called: `HTTP` or `Function`.
 
-    Example: `d.Method("find", "Find.", d.Payload(d.Attribute("id", d.String, "Its id.")), d.Result(Device))`
+    Example: `d.Method("get", "Get one.", d.Payload(d.Attribute("id", d.String, "ID.")), d.Result(Device))`
     """
 
     name: Final[str]
@@ -202,7 +202,7 @@ class Tool(Clause):
             `Icon`, `Example` and `Suppress` can be repeated.
         title: Name for people. By default, toolgen creates it from the name.
 
-    Example: `d.Tool("get_one", "Get one.", d.Args(d.Attribute("id", d.String, "Its id.")), d.Return(Device))`
+    Example: `d.Tool("get", "Get a device.", d.Args(d.Attribute("id", d.String, "ID.")), d.Return(Device))`
     """
 
     name: Final[str]
@@ -235,7 +235,7 @@ class Toolset(Clause):
         title: Name for people in the catalog.
         prefix: Text before the tool names that models see.
 
-    Example: `d.Toolset("devices", "Find devices.", d.Tool("count", "Count them."), d.Tags("home"))`
+    Example: `d.Toolset("devices", "Find devices.", d.Tool("count", "Count devices."), d.Tags("home"))`
     """
 
     name: Final[str]

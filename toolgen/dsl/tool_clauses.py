@@ -112,14 +112,14 @@ class Error(Clause):
 
     Args:
         name: Code of the error, written `like_this`.
-        type: Object with details, `None` for an error without. In a method or a service it needs a name. An
+        type: Object with details; `None` if there are none. In a method or a service it needs a name. An
             object that you write in place has a class with both names: `PayNoMoney` for the error `no_money`
             of the tool `pay`.
         description: One sentence.
         retryable: Whether the same call can succeed later. The runtime retries read-only and idempotent
             tools.
 
-    Example: `d.Error("not_found", Device, "No device has the id.")`
+    Example: `d.Error("not_found", Device, "The device does not exist.")`
     """
 
     name: str
@@ -188,7 +188,7 @@ class Deprecated(Clause):
         reason: Why it should no longer be used.
         replacement: Name of a tool in the same toolset, or `service.toolset.tool`. It must not be deprecated.
 
-    Example: `d.Deprecated("Finds devices of one site alone.", replacement="find_devices")`
+    Example: `d.Deprecated("Finds only devices of one site.", replacement="find_devices")`
     """
 
     reason: Sentence
@@ -206,7 +206,7 @@ class Breaks(Clause):
         reason: Why the change is acceptable.
         *codes: Codes of accepted changes. By default, all changes of the tool are accepted.
 
-    Example: `d.Breaks("Nobody has sent it since March.", "argument-removed")`
+    Example: `d.Breaks("No client has sent it since March.", "argument-removed")`
     """
 
     reason: Final[Sentence]
