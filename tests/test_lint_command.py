@@ -13,7 +13,7 @@ import tiktoken.registry
 
 from .conftest import ProjectFolder
 
-DOCUMENT = Path(__file__).parents[1] / "docs" / "lint.md"
+DOCUMENT = Path(__file__).parents[1] / "docs" / "executors.md"
 README = DOCUMENT.parents[1] / "README.md"
 DESIGN = '''"""Notes on a desk."""
 

@@ -11,7 +11,7 @@ import pytest
 from toolgen.checks.linting import CODES, RULES, Around, LintedTool, LintSettings, lint
 from toolgen.contract.findings import Place
 
-DOCUMENT = Path(__file__).parents[1] / "docs" / "lint.md"
+DOCUMENT = Path(__file__).parents[1] / "docs" / "executors.md"
 
 
 def arguments(**properties: dict[str, Any]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The linter over public tools: what share each rule marks stands in docs/lint.md, and decides what is on."""
+"""The linter over public tools: what share each rule marks stands in docs/executors.md, and decides what is on."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 from tests.conformance import corpora
 from toolgen.checks.linting import RULES, LintedTool, LintSettings, lint
 
-DOCUMENT = Path(__file__).parents[2] / "docs" / "lint.md"
+DOCUMENT = Path(__file__).parents[2] / "docs" / "executors.md"
 ALL = LintSettings(levels=dict.fromkeys(RULES, "warning"))
 
 
