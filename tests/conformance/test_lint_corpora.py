@@ -1,4 +1,4 @@
-"""The linter over public tools: what share each rule marks stands in docs/executors.md, and decides what is on."""
+"""The linter over public tools: docs/executors.md has the share that each rule marks; it decides the default."""
 
 from __future__ import annotations
 
