@@ -18,7 +18,8 @@ import itertools
 import json
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import is_dataclass
 from importlib import import_module
 from pathlib import Path
 from types import UnionType
@@ -31,6 +32,23 @@ from tests.surface import definition
 DOCS = Path(__file__).parent.parent / "docs"
 PREFIXES = {"toolgen.dsl": "d.", "toolgen.dsl.http": "http."}
 """Names of a module as its readers write them."""
+OBJECTS = {
+    "Runtime": "runtime",
+    "RuntimeTools": "runtime.tools",
+    "Waits": "runtime.waits",
+    "RuntimeRuns": "runtime.runs",
+    "RuntimeArtifacts": "runtime.artifacts",
+}
+"""Names of objects whose methods have entries, by their class."""
+PARTS = frozenset({"RuntimeTools", "Waits", "RuntimeRuns", "RuntimeArtifacts"})
+"""Classes that no reader names."""
+RAISED = frozenset({"OutcomeUnknownError", "ToolError"})
+"""Exceptions that hosts raise."""
+MADE = frozenset(
+    "Actions ArtifactRef FieldIssue Pending Snapshot Suspended SyncToolContext ToolContext ToolModel "
+    "ToolResult ToolSpec Unfinished".split()
+)
+"""Classes whose objects toolgen makes: their entries have no signature, as those of other exceptions."""
 PLAIN = {
     r"\b(DataType|Holds)\[.*\]": "DataType",
     r"\bValue\[\w+\]": "Value",
@@ -87,7 +105,74 @@ def entry(module: str, name: str) -> str:
     blocks += [f"**Returns:** {each}" for each in returned(target, sections)]
     blocks += ["**Raises:**\n\n" + "\n".join(raised(sections))] if any(raised(sections)) else []
     linked = MENTIONED.sub(link, "\n\n".join(block for block in [*blocks, *others] if block))
-    return "\n\n".join([f"### `{name}`", linked, *examples]) + "\n"
+    return "\n\n".join([f"### `{spelled(name)}`", linked, *examples]) + "\n"
+
+
+def spelled(name: str) -> str:
+    """Return a name as its readers write it: that of an object before its methods."""
+    first, _, member = name.partition(".")
+    return f"{OBJECTS.get(first, first)}.{member}" if member else OBJECTS[name] if name in PARTS else name
+
+
+def members(module: str, name: str, listed: Collection[str]) -> str:
+    """Return the attributes and methods of a class that have no entry of their own, for its entry.
+
+    Without those whose text begins with "Internal".
+    """
+    target = value(module, name)
+    if not inspect.isclass(target):
+        return ""
+    shown = {*_fields(target), *(each.rpartition(".")[2] for each in listed if each.startswith(f"{name}."))}
+    lines = dict[str, str]()
+    classes = target.__mro__[:1] if issubclass(target, BaseException) else target.__mro__
+    for class_ in classes:
+        if class_.__module__.startswith("toolgen"):
+            for member, line in _member_lines(class_):
+                lines.setdefault(member, line)
+    listing = "\n".join(line for member, line in lines.items() if line and member not in shown)
+    label = "**Members:**\n\n" if _fields(target) else ""
+    return f"\n{label}{listing}\n" if listing else ""
+
+
+def _fields(target: type) -> set[str]:
+    """Return the fields of a class that its entry lists as parameters."""
+    if is_made(target) and not is_dataclass(target):
+        return set()
+    return {each.name for each in _parameters(target)}
+
+
+def _member_lines(class_: type) -> Iterator[tuple[str, str]]:
+    """Yield the public members of a class, each with its line; an empty one for an internal member."""
+    (node,) = ast.parse(inspect.getsource(class_)).body
+    assert isinstance(node, ast.ClassDef)
+    made = [each for each in node.body if isinstance(each, ast.FunctionDef) and each.name == "__init__"]
+    texts = texts_below(node.body) | texts_below(made[0].body if made else ())
+    for member, text in texts.items():
+        kind = inspect.get_annotations(class_).get(member)
+        if member[0] != "_":
+            shown = f" (`{annotation(kind)}`)" if kind is not None else ""
+            line = f"- `{member}`{shown}: {' '.join(text.split())}"
+            yield member, "" if text.startswith("Internal") else line
+    for member, function in list(vars(class_).items()):
+        function = getattr(function, "__func__", function)
+        getter = getattr(function, "fget", None) or getattr(function, "func", None)
+        if member[0] == "_" or not (getter or inspect.isroutine(function)):
+            continue
+        paragraph = (inspect.getdoc(getter or function) or "").partition("\n\n")[0]
+        text = f": {' '.join(paragraph.split())}" if paragraph else ""
+        returns = inspect.signature(getter or function).return_annotation
+        if getter:
+            line = f"- `{member}` (`{annotation(returns)}`){text}"
+        else:
+            awaited = "await " if inspect.iscoroutinefunction(function) else ""
+            line = f"- `{awaited}{member}{_bare(function)}`{text}"
+        yield member, "" if paragraph.startswith("Internal") else line
+
+
+def is_made(target: type) -> bool:
+    """Return whether readers call no constructor of a class: toolgen does, or it is a protocol."""
+    is_other_error = issubclass(target, BaseException) and target.__name__ not in RAISED
+    return getattr(target, "_is_protocol", False) or is_other_error or target.__name__ in MADE | PARTS
 
 
 def value(module: str, name: str) -> object:
@@ -126,20 +211,30 @@ def texts_below(body: Iterable[ast.stmt]) -> dict[str, str]:
 def signature(module: str, name: str) -> str:
     """Return how a name is called, without annotations."""
     target = value(module, name)
-    spelled = PREFIXES.get(module, "") + name
+    if inspect.isclass(target) and is_made(target):
+        return ""
+    text = PREFIXES.get(module, "") + spelled(name)
     is_called = callable(target) and not isinstance(target, property)
     listed = _parameters(target) if is_called else []
+    _, node = definition(module, name.partition(".")[0])
+    if isinstance(node, ast.AnnAssign) and ast.unparse(node.annotation) == "TypeAlias" and node.value:
+        kind = annotation(ast.unparse(node.value)).strip('"')
+        return f"```py\n{name} = {kind}\n```"
     if not listed and not inspect.isclass(target) and not inspect.isroutine(target):
-        return f"```py\n{spelled}\n```"
+        return f"```py\n{text}\n```"
     if inspect.iscoroutinefunction(target):
-        spelled = f"await {spelled}"
-    text = str(
-        inspect.Signature([each.replace(annotation=each.empty, default=_shown(each)) for each in listed])
-    )
-    if len(spelled + text) > LENGTH:
-        lines = (f"    {part},\n" for part in re.split(r", (?=[*/\w])", text[1:-1]))
-        text = f"(\n{''.join(lines)})"
-    return f"```py\n{spelled}{text}\n```"
+        text = f"await {text}"
+    bare = _bare(target)
+    if len(text + bare) > LENGTH:
+        lines = (f"    {part},\n" for part in re.split(r", (?=[*/\w])", bare[1:-1]))
+        bare = f"(\n{''.join(lines)})"
+    return f"```py\n{text}{bare}\n```"
+
+
+def _bare(target: Any) -> str:
+    """Return the parameters of what is called, without annotations."""
+    listed = [each.replace(annotation=each.empty, default=_shown(each)) for each in _parameters(target)]
+    return str(inspect.Signature(listed))
 
 
 def _parameters(target: Any) -> list[inspect.Parameter]:
@@ -171,7 +266,10 @@ def parameters(module: str, name: str) -> Iterator[str]:
         return
     texts = explanations(module, name)
     names_of = vars(import_module(_home(target)))
-    named = ((_kind(each, names_of), texts.get(each.name, ""), each) for each in _parameters(target))
+    fields = _fields(target) if inspect.isclass(target) else {each.name for each in _parameters(target)}
+    shown = (each for each in _parameters(target) if each.name in fields) if fields else ()
+    named = ((_kind(each, names_of), texts.get(each.name, ""), each) for each in shown)
+    named = (each for each in named if not each[1].startswith("Internal"))
     for (kind, text), group in itertools.groupby(named, key=lambda each: each[:2]):
         names = (f"`{each.replace(annotation=each.empty, default=each.empty)}`" for _, _, each in group)
         yield f"- {', '.join(names)} ({kind})" + (f": {' '.join(text.split())}" if text else "")

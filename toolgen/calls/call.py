@@ -43,21 +43,27 @@ _SHOWN: Final = (
 
 @frozen_record
 class CallMeta:
-    """Facts about a call that the server knows and the model never sets; "" means not known.
+    """Facts about a call that the host knows and the model never sets. An empty string means unknown.
 
-    Injected fields of these names are filled from here (Goa-AI's `ToolCallMeta`).
+    Injected fields with the name of one of the IDs are filled from here.
     """
 
     agent: str = ""
-    """Id of the agent whose run makes the call; "" for a call that no run of an agent makes."""
+    """ID of the agent whose run makes the call."""
     run_id: str = ""
+    """ID of the run that makes the call."""
     session_id: str = ""
+    """ID of the conversation."""
     turn_id: str = ""
+    """ID of the turn in the conversation."""
     tool_call_id: str = ""
+    """ID of the call, which the model or the host assigns."""
     parent_tool_call_id: str = ""
+    """ID of the call that the run answers."""
     labels: Mapping[str, str] = field(default_factory=dict)
+    """Other facts of the host, such as a tenant or the user."""
     requested_by: str = ""
-    """The person for whom the call is made."""
+    """Person for whom the call is made."""
 
 
 NO_META = CallMeta()
@@ -65,29 +71,32 @@ NO_META = CallMeta()
 
 @record
 class SeenBounds:
-    """The bounds of an earlier result of the same turn."""
+    """Bounds of an earlier result of the same turn."""
 
     tool: str
-    """Id."""
+    """ID of the tool."""
     bounds: Bounds
+    """How much of the data the result showed."""
 
 
 @record
 class ToolCall:
-    """One call of a tool, by id or by wire name."""
+    """A call of a tool."""
 
     tool: str
+    """ID or wire name of the tool."""
     payload_json: bytes = field(repr=False)
-    """The arguments as they came; never with injected values."""
+    """Arguments as JSON, without injected values."""
     meta: CallMeta = NO_META
+    """Facts about the call that only the host knows."""
     payload: Any = field(default=None, repr=False)
-    """The decoded arguments; None before they are decoded."""
+    """Decoded arguments; None before they are decoded."""
     seen_bounds: tuple[SeenBounds, ...] = ()
-    """The bounds of the results that the turn has seen in this process, oldest first; for policies."""
+    """Bounds of the results that the turn has seen in this process, oldest first, for policies."""
 
 
 class CallNameError(ToolError):
-    """Another call has the name: one of another tool, or with other arguments. Nothing was executed."""
+    """Another call has the name: one of another tool or with other arguments. Nothing was executed."""
 
 
 @record

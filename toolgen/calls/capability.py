@@ -49,34 +49,34 @@ class CallScope:
 
 
 class Capability(Protocol):
-    """Provides an object to executors at their context, under its name: `ctx.<name>`."""
+    """Protocol of an object that provides executors with another object, as `ctx.<name>`."""
 
     @property
     def name(self) -> str:
-        """The name in a design's `Needs`, and the attribute of the context."""
+        """Name in the design's `Needs` and attribute of the context."""
         ...
 
     def open(self, call: CallScope) -> Any:
-        """Return the object for one call; called at its first use, so it should be fast."""
+        """Return the object for a call. It is called at the first use in the call, so it should be fast."""
         ...
 
     async def close(self, opened: Sequence[tuple[Any, bool]]) -> None:
-        """Commit the changes of calls, in their order; each comes with whether it succeeded or is pending.
+        """Store the changes of calls, in their order.
 
-        All of them still wait for it, so that what it reports to a `CallScope.report` is still taken.
+        Each object comes with whether its call succeeded or is pending.
         """
         ...
 
 
 @runtime_checkable
 class ThreadCapability(Protocol):
-    """A capability with a separate object for synchronous executors, which run in threads."""
+    """Protocol of a capability with another object for synchronous executors, which run in threads."""
 
     def for_thread(self, opened: Any, wait: Wait) -> Any:
-        """Return the object of one call for its synchronous executor.
+        """Return the object of a call for its synchronous executor, from the one that `open` returned.
 
-        `opened` is what `open` returned. `wait(opened.find, key)` returns what `opened.find(key)` gives,
-        awaited in the event loop of the call.
+        `wait(opened.find, key)` awaits `opened.find(key)` in the event loop of the call and returns its
+        result.
         """
         ...
 

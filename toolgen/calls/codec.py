@@ -46,10 +46,7 @@ MOST_SHOWN: Final = 20
 
 
 class Codec(Generic[T]):
-    """Decodes JSON into `type` and encodes it again; accepts exactly what the schema accepts.
-
-    `name` is that of the class in its module, and of its schema.
-    """
+    """Converts JSON to objects of a type and back, and accepts exactly what the JSON Schema accepts."""
 
     __slots__ = tuple(
         "_check _dump _hidden _keys _literal _module _package _reader _rules _schemas _type _validate "
@@ -58,7 +55,7 @@ class Codec(Generic[T]):
     _form: tuple[bool | None, bool, bool] = (None, True, False)
     """Whether JSON has aliases (None: as each class says), and leaves out what is None, what nobody set."""
     is_exact: bool = True
-    """Whether the types accept just what the schema accepts; else the schema is checked too."""
+    """Whether the type accepts exactly what the schema accepts; otherwise the schema is validated too."""
 
     def __init__(
         self,
@@ -73,9 +70,9 @@ class Codec(Generic[T]):
         self._module = module
         self._schemas = schemas
         self.name = name
-        """Name of the class, or of the alias."""
+        """Name of the class or alias, and of its schema."""
         self.sensitive = sensitive
-        """Where its documents have sensitive values: the places of `toolgen.shapes.sensitive`."""
+        """Places of sensitive values in the documents."""
         self._type: type[T] | None = None
         # Each binds the codec and gives way: importing a toolset builds no validator.
         self._validate: Callable[..., T] = self._first_validate
@@ -92,14 +89,14 @@ class Codec(Generic[T]):
 
     @property
     def keys(self) -> frozenset[str]:
-        """The keys of all objects of the schema, which are not sensitive."""
+        """Keys of all objects in the schema, which are not sensitive."""
         if self._keys is None:
             self._keys = frozenset(keys_of(self.schema))
         return self._keys
 
     @property
     def type(self) -> type[T]:
-        """The generated class; imported when it is first asked for."""
+        """Class or type of the objects; imported at its first use."""
         if self._type is None:
             self._bind(getattr(import_module(self._module, self._package), self.name))
         return cast("type[T]", self._type)
@@ -145,27 +142,27 @@ class Codec(Generic[T]):
 
     @property
     def schema_json(self) -> str:
-        """JSON Schema 2020-12, as text."""
+        """JSON Schema (2020-12) as text."""
         return self._schemas[self.name]
 
     @property
     def schema(self) -> dict[str, Any]:
-        """A fresh copy of the JSON Schema."""
+        """Copy of the JSON Schema."""
         return json.loads(self.schema_json)  # type: ignore[no-any-return]  # text that we wrote
 
     @property
     def noted_formats(self) -> tuple[str, ...]:
-        """JSON Pointers of each `format` in the schema that the codec does not check."""
+        """JSON Pointers of the `format`s in the schema that are not validated."""
         return self._schemas.noted_formats(self.name) if isinstance(self._schemas, SchemaFile) else ()
 
     def decode(self, data: bytes | str | Mapping[str, object], limits: Limits = DEFAULT_LIMITS) -> T:
-        """Return the typed value of one JSON document, or of a mapping of JSON values, that fits the schema.
+        """Validate a JSON document or a mapping of JSON values, and return the object.
 
-        Null of an optional attribute does not fit, unless null is a value of it.
+        Null is invalid for an optional attribute unless its type includes null.
 
         Raises:
-            ToolValidationError: it is larger than the limits, or does not fit; with its first issues, one for
-                each broken rule, and the count of others. Of a list that is too long, 20 items are read.
+            ToolValidationError: The document exceeds a limit or is invalid. If a list is too long, only its first 20
+                items are validated.
         """
         if not isinstance(data, (bytes, str)):
             data = json_document(data)
@@ -190,10 +187,10 @@ class Codec(Generic[T]):
     def decode_null_as_absent(
         self, data: bytes | str | Mapping[str, object], limits: Limits = DEFAULT_LIMITS
     ) -> T:
-        """Return what `decode` does, of a document in which null of an optional attribute means absent.
+        """Validate as `decode`, except that null means absent for an optional attribute.
 
         Raises:
-            ToolValidationError: as `decode`.
+            ToolValidationError: As in `decode`.
         """
         if not isinstance(data, bytes) and not isinstance(data, str):  # a tuple of both takes twice as long
             data = json_document(data)
@@ -208,7 +205,7 @@ class Codec(Generic[T]):
         raise validation_error(findings if len(data) <= LONGEST_KEY else findings.shortened())
 
     def decode_as_sent(self, data: bytes | str | Mapping[str, object], limits: Limits = DEFAULT_LIMITS) -> T:
-        """Return what `decode` does, with no default filled in of a property that a foreign schema requires.
+        """Validate as `decode`, without filling in the default of a property that a foreign schema requires.
 
         Raises:
             ToolValidationError: as `decode`.
@@ -250,7 +247,7 @@ class Codec(Generic[T]):
         return self._rules.findings_in(data, most)
 
     def encode(self, value: T) -> bytes:
-        """Return canonical JSON: declaration order, no spaces, absent fields left out.
+        """Return canonical JSON, in the order of declaration, without spaces and absent fields.
 
         Raises:
             MalformedResultError: the value does not fit. That of a designed class is not of it, or holds
@@ -272,11 +269,11 @@ class Codec(Generic[T]):
             raise MalformedResultError(f"{self.name} does not encode: it {TOO_COMPLEX.message}") from error
 
     def public(self, document: Any) -> Any:
-        """Return a JSON document as programs see it that look on: `MARKER` for each sensitive value."""
+        """Return a JSON document with `{"sensitive": true}` for each sensitive value."""
         return redacted(document, self.sensitive) if self.sensitive else document
 
     def for_people(self, document: Any) -> Any:
-        """Return a JSON document for a text to people: `HIDDEN` for each sensitive value."""
+        """Return a JSON document with `•••• (sensitive)` for each sensitive value, for texts for people."""
         return redacted(document, self.sensitive, HIDDEN) if self.sensitive else document
 
     def _misfit(self, error: ValidationError | PydanticSerializationError) -> MalformedResultError:

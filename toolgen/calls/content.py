@@ -1,4 +1,4 @@
-"""Content blocks of a result beside its JSON: text, images, audio and resources.
+"""Content blocks of a result, in addition to its JSON: text, images, audio and resources.
 
 The kinds and their fields are those of MCP's content blocks (MCP, Server Features, Tools).
 """
@@ -18,54 +18,71 @@ if TYPE_CHECKING:
 
 @frozen_record
 class TextContent:
-    """Text for the model, in the order of the blocks."""
+    """Text for the model."""
 
     text: str
+    """The text."""
     type: Literal["text"] = "text"
+    """Internal: kind of the block."""
 
     def as_json(self) -> dict[str, Json]:
+        """Return the block as MCP has it."""
         return {"type": self.type, "text": self.text}
 
 
 @frozen_record
 class ImageContent:
-    """An image; `media_type` is one such as `image/png` (RFC 6838)."""
+    """An image for the model."""
 
     data: bytes
+    """Encoded image."""
     media_type: str
+    """Media type, such as `image/png`."""
     type: Literal["image"] = "image"
+    """Internal: kind of the block."""
 
     def as_json(self) -> dict[str, Json]:
+        """Return the block as MCP has it."""
         return {"type": self.type, "data": base64.b64encode(self.data).decode(), "mimeType": self.media_type}
 
 
 @frozen_record
 class AudioContent:
-    """Audio; `media_type` is one such as `audio/wav`."""
+    """Audio for the model."""
 
     data: bytes
+    """Encoded audio."""
     media_type: str
+    """Media type, such as `audio/wav`."""
     type: Literal["audio"] = "audio"
+    """Internal: kind of the block."""
 
     def as_json(self) -> dict[str, Json]:
+        """Return the block as MCP has it."""
         return {"type": self.type, "data": base64.b64encode(self.data).decode(), "mimeType": self.media_type}
 
 
 @frozen_record
 class ResourceContent:
-    """A resource: a link, such as to an artifact that was too large for the result, or its data too."""
+    """A link to a resource, for example to a stored artifact, with or without its data."""
 
     uri: str
+    """URI of the resource."""
     name: str
+    """Name for people and models."""
     media_type: str = ""
+    """Media type, such as `text/csv`."""
     description: str = ""
+    """Description for the model."""
     size: int | None = None
-    """Bytes."""
+    """Size in bytes."""
     data: bytes = b""
-    """What it holds, where that came with it; a model gets it where it takes the media type."""
+    """Contents, which the model gets if it accepts the media type; empty for a link."""
     type: Literal["resource_link"] = "resource_link"
+    """Internal: kind of the block."""
 
     def as_json(self) -> dict[str, Json]:
+        """Return the block as MCP has it."""
         optional: dict[str, Json] = {"description": self.description or None, "size": self.size}
         facts = {key: value for key, value in optional.items() if value is not None}
         if self.data:
@@ -78,6 +95,7 @@ class ResourceContent:
 
 
 Content: TypeAlias = TextContent | ImageContent | AudioContent | ResourceContent
+"""Content block of a result."""
 
 
 def content_of(block: Mapping[str, Any]) -> Content:

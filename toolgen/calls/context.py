@@ -37,9 +37,12 @@ log = logger("toolgen.runtime")
 
 
 class Key(Generic[T]):
-    """The typed key of a value: of a host's capability, or of values that hooks and tools share.
+    """Typed key of a capability, for `ctx.capability(key)`, or of a shared value, for `ctx.values[key]`.
 
-    Of shared values two keys of one name are two.
+    Two keys of shared values are different even if they have the same name.
+
+    Args:
+        name: Name of the capability, or a name for `repr`.
     """
 
     __slots__ = ("name",)
@@ -52,7 +55,11 @@ class Key(Generic[T]):
 
 
 class Values:
-    """Values that hooks and tools share, by typed key; never stored."""
+    """Values that the hooks and tools of a turn share, by `Key`. They are never stored.
+
+    `values[key]` reads, `values[key] = value` sets and `key in values` tests a value. Reading a missing one
+    raises `KeyError`.
+    """
 
     __slots__ = ("_values",)
 
@@ -63,7 +70,7 @@ class Values:
         """Return the value.
 
         Raises:
-            KeyError: nobody has set it.
+            KeyError: The value is not set.
         """
         return self._values[key]  # type: ignore[no-any-return]  # set under the same key
 
@@ -74,6 +81,7 @@ class Values:
         return key in self._values
 
     def get(self, key: Key[T], default: T) -> T:
+        """Return the value, or the default if it is not set."""
         value: T = self._values.get(key, default)
         return value
 
@@ -84,27 +92,33 @@ MEMORY: Final[Key[Memory]] = Key("memory")
 
 
 class ToolContext:
-    """The call that is running, for an asynchronous executor and for hooks."""
+    """The current call, for asynchronous executors and for hooks.
+
+    Every capability of the host is an attribute, such as `state`.
+    """
 
     answer: Json = None
-    """What a person answered last, as it was given; None before. `answered` has it typed."""
+    """A person's last answer as JSON; None before an answer. `answered` returns it typed."""
     kept: Json = None
-    """What the executor kept with the question that was answered last: `ToolOutcome.ask(…, keep=…)`."""
+    """Value that the executor stored with the question that was answered last: `ToolOutcome.ask(…,
+    keep=…)`."""
     deadline: float | None = None
-    """When its time is over, on the clock of the running loop, `loop.time()`; None without a timeout."""
+    """Time of the event loop, `loop.time()`, at which the call times out; None without a timeout."""
     has_begun: bool = False
-    """Whether what the tool does may have begun: True once its executor is called. A call that has begun, and
-    may not run twice, has the status `unknown` where nobody heard of its end; another one was not run. An
-    executor that hands its work to something elsewhere, and has the attribute `begins_itself = True`, sets it
-    to False, and awaits `begin` when it sends it."""
+    """Whether the effect of the tool may have begun: true as soon as the executor is called.
+
+    If the outcome is lost, a call that has begun and must not run twice becomes `unknown`; any other call
+    counts as not executed. An executor that only sends its work elsewhere has the attribute `begins_itself =
+    True`, sets this to False before it connects, and awaits `begin` before it sends.
+    """
     is_sent: bool = False
-    """Whether it has awaited `begin`: something elsewhere works for it, or has in an attempt before."""
+    """Whether the executor has awaited `begin`, in this attempt or an earlier one."""
     on_begin: Callable[[], Awaitable[None]] | None = None
-    """Keeps that the work begins, where an engine does; for `begin`."""
+    """Internal: stores that the work begins."""
     report: Callable[..., None] | None = None
-    """Takes progress and text; None where nobody listens."""
+    """Internal: receives progress and text; None without subscribers."""
     place: int = 0
-    """Its place among the calls that were made at once."""
+    """Internal: position among concurrent calls."""
     _actions: Actions | None = None
     _approved_by: str = ""
     _batch: Batch | None = None
@@ -123,9 +137,11 @@ class ToolContext:
         batch: Batch | None = None,
     ) -> None:
         self.meta = meta
+        """Facts about the call that only the host knows."""
         self.tool = tool
-        """Id of the tool."""
+        """ID of the tool."""
         self.spec = spec
+        """Spec of the tool."""
         self._batch = batch
 
     def __repr__(self) -> str:
@@ -137,14 +153,15 @@ class ToolContext:
         return None if self.deadline is None else self.deadline - asyncio.get_running_loop().time()
 
     async def begin(self) -> None:
-        """Keep that the work begins now; an executor that `begins_itself` awaits it before it sends it."""
+        """Record that the work begins now. An executor that `begins_itself` awaits this before it sends the
+        work."""
         if self.on_begin is not None:
             await self.on_begin()
         self.has_begun = self.is_sent = True
 
     @property
     def idempotency_key(self) -> str:
-        """The same for every attempt at this call, and for no other call.
+        """Key that is the same for every attempt at this call, and for no other call.
 
         It follows from its run and id, or from its name; else it is random, since peers count ids from 0.
         """
@@ -155,6 +172,7 @@ class ToolContext:
 
     @property
     def actions(self) -> Actions:
+        """Actions that the tool requests from its agent: `transfer(agent)` and `escalate()`."""
         if self._actions is None:
             self._touch()
             self._actions = Actions()
@@ -162,30 +180,36 @@ class ToolContext:
 
     @property
     def values(self) -> Values:
-        """The values that the hooks and tools of this turn share."""
+        """Values that the hooks and tools of the turn share."""
         if (batch := batch_of(self)) is None:
             raise RuntimeError("this context was made by hand, outside a runtime; it shares no values")
         return batch.values
 
     def answered(self, type_: type[T], question: str | None = None) -> T | None:
-        """Return a person's newest answer to a question of this type; None before an answer.
+        """Return a person's newest answer of this type, or None before an answer.
 
-        It is what was asked for with `ToolOutcome.ask(question, type_)`, or what was added to the approval of
-        a `Confirm(payload=…)`, with its defaults. `question` tells apart several questions of one type.
+        Args:
+            type_: Type that was passed to `ToolOutcome.ask`, or the class of `Confirm(payload=…)`.
+            question: Text of the question, if the executor asks several ones of this type.
         """
         if self._resumption is None:
             return None
         return self._resumption.answered(type_, question, self.spec)
 
     def approved(self, question: str) -> bool:
-        """Return whether a person has approved this question, asked with `ToolOutcome.approval`."""
+        """Return whether a person has approved exactly this question of `ToolOutcome.approval`."""
         return self._resumption is not None and self._resumption.approved(question)
 
     def progress(self, fraction: float | None = None, message: str = "", value: Any = None) -> None:
-        """Report the progress, from 0 to 1; `value` fits the design's `LongRunning(progress=)`.
+        """Report progress to subscribers.
+
+        Args:
+            fraction: Completed part, from 0 to 1.
+            message: Text for people.
+            value: Value of the type of the design's `LongRunning(progress=…)`.
 
         Raises:
-            MalformedResultError: one of them does not fit, whether or not somebody listens.
+            MalformedResultError: An argument does not fit, even if there are no subscribers.
         """
         from .progress import checked_fraction, progress_json, require_text
 
@@ -197,10 +221,10 @@ class ToolContext:
             self.report(fraction=fraction, message=message, value=value)
 
     def stream(self, text: str) -> None:
-        """Emit a piece of output to subscribers, before the result.
+        """Emit a piece of output to subscribers before the result.
 
         Raises:
-            MalformedResultError: it is no text.
+            MalformedResultError: The argument is not a string.
         """
         from .progress import require_text
 
@@ -210,38 +234,39 @@ class ToolContext:
 
     @property
     def state(self) -> State:
-        """State that outlives the call, where the host has a `StateCapability`.
+        """State that outlives the call, if the host has a `StateCapability`.
 
         Raises:
-            AttributeError: it has none.
+            AttributeError: The host has none.
         """
         return self.capability(STATE)
 
     @property
     def artifacts(self) -> Artifacts:
-        """Files that outlive the call, where the host has an `ArtifactsCapability`.
+        """Files that outlive the call, if the host has an `ArtifactsCapability`.
 
         Raises:
-            AttributeError: it has none.
+            AttributeError: The host has none.
         """
         return self.capability(ARTIFACTS)
 
     @property
     def memory(self) -> Memory:
-        """Memory of earlier conversations with the person, if the host has a `MemoryCapability`.
+        """Earlier conversations of the person, if the host has a `MemoryCapability`.
 
         Raises:
-            AttributeError: it has none.
+            AttributeError: The host has none.
         """
         return self.capability(MEMORY)
 
     def capability(self, key: Key[T]) -> T:
-        """Return the object of a host's capability for this call; it is opened at its first use.
+        """Return the object of a capability for this call. It is opened at its first use.
 
-        The key has the capability's name, and says the type of the object.
+        Args:
+            key: `Key` with the name of the capability; it determines the type of the object.
 
         Raises:
-            AttributeError: the host provides none of this name.
+            AttributeError: The host has no capability of this name.
         """
         name = key.name
         if (batch := batch_of(self)) is None:

@@ -47,66 +47,74 @@ if TYPE_CHECKING:
 
 @sparse_record
 class RetryHint:
-    """A hint with which a planner repairs a failed call (Goa-AI's `RetryHint`)."""
+    """How a planner can repair or repeat a failed call."""
 
     reason: RetryReason
+    """`invalid_arguments`, `missing_fields`, `malformed_response`, `timeout`, `rate_limited` or
+    `tool_unavailable`."""
     tool: str
+    """ID of the tool."""
     restrict_to_tool: bool = False
-    """The next attempt should offer this tool only."""
+    """Whether the next attempt should offer only this tool."""
     missing_fields: tuple[str, ...] = ()
-    """Paths of the required fields that were left out."""
+    """Paths of the required fields that are missing."""
     issues: tuple[FieldIssue, ...] = ()
-    """The first ones, as many as the limits of the runtime allow."""
+    """First issues of the arguments, at most `Limits.issues`."""
     more_issues: int = 0
-    """Issues beyond those, at least."""
+    """Minimum number of further issues."""
     example_input: str | None = None
-    """A document that the tool accepts, as JSON text."""
+    """Arguments that the tool accepts, as JSON text."""
     prior_input: str | None = field(default=None, repr=False)
-    """The document that was refused, as it came; its beginning when it is longer than a result may be."""
+    """Rejected arguments; only their beginning if they are longer than `Limits.result_bytes`."""
     clarifying_question: str | None = None
+    """Question whose answer would help to repair the call."""
     message: str | None = None
+    """Text for the model."""
     retry_after: float | None = None
-    """Seconds."""
+    """Seconds to wait before the next attempt."""
 
 
 class RegistrationError(ToolgenError):
-    """The toolset, its executor or an interceptor is wrong; nothing of it was registered."""
+    """The toolset, its executor, a hook or an interceptor is invalid; nothing of it was registered."""
 
 
 class FormatError(ToolgenError):
-    """Generated code and runtime have different formats."""
+    """The generated code has another format than this runtime supports."""
 
 
 class EventLoopError(ToolgenError):
-    """A runtime is used in another event loop than its own, which has not ended."""
+    """The runtime is used in a second event loop while its own is still running."""
 
 
 class UnknownToolError(ToolgenError, KeyError):
-    """No registered tool has this id or name."""
+    """No registered tool has this ID or name."""
 
     __str__ = ToolgenError.__str__  # KeyError would print the repr
 
 
 class UnknownArtifactError(ToolgenError):
-    """No artifact has this URI, or none that the caller has access to."""
+    """No artifact has this URI, or it belongs to another session."""
 
 
 class ToolError(Exception):
-    """A failure whose text the model may read.
+    """A failure whose message the model reads. Raise it in an executor, a hook or an interceptor.
 
-    Raise it in an executor to tell the model something on purpose. Every other exception reaches the
-    model only as "… failed" with the correlation id under which the log has the traceback.
+    If an executor raises any other exception, the model reads only "… failed" and an ID under which the log
+    has the traceback.
     """
 
     # The defaults serve subclasses that do not call this class's __init__.
     message: str = "the tool failed"
+    """Text for the model."""
     cause: ToolError | None = None
-    """The failure behind this one, also across agents."""
+    """Failure that caused this one, for example in the run of an agent."""
     retry_hint: RetryHint | None = None
+    """How to repair or repeat the call."""
     correlation_id: str | None = None
-    """The id under which the log has the traceback; None for an error raised on purpose."""
+    """ID under which the log has the traceback; None for an error that was raised on purpose."""
     is_retryable: bool = False
-    """The same call may work a moment later; a tool that is idempotent or only reads is called again."""
+    """Whether the same call can succeed a moment later. The runtime retries read-only and idempotent
+    tools."""
 
     def __init__(
         self,
@@ -130,7 +138,8 @@ class ToolError(Exception):
 
 
 class DeclaredError(ToolError):
-    """A failure that the tool's design declares with `Error`. Made by the `ErrorSpec` of the error."""
+    """A failure that the tool's design declares with `Error`. Create it with `of` of the generated
+    constant."""
 
     def __init__(
         self,
@@ -145,24 +154,24 @@ class DeclaredError(ToolError):
     ) -> None:
         super().__init__(message, cause=cause, retry_hint=retry_hint, is_retryable=is_retryable)
         self.code = code
-        """The name of the error."""
+        """Name of the error."""
         self.details = details
-        """The details, of the type that the design gives; None for an error without them."""
+        """Details, of the type that the design declares; None for an error without details."""
         self.details_json = details_json
-        """The details as canonical JSON; set by the runtime."""
+        """Details as canonical JSON; set by the runtime."""
 
 
 class OutcomeUnknownError(ToolError):
-    """The work was begun, and nobody knows whether it was done: the result has the status `unknown`.
+    """The work was begun, but it is unknown whether it was completed: the result has the status `unknown`.
 
-    Raise it where the connection to what does the work broke before its answer; the call is not repeated.
+    Raise it if a connection breaks before the answer. The call is not repeated.
     """
 
 
 class CredentialNeededError(ToolError):
-    """A service needs a credential that nobody has given: the call of an executor that raises it waits.
+    """A service needs a credential that is missing, so the call is suspended until somebody gives it.
 
-    As it does after `ToolOutcome.need_credential`; where nobody can be asked, it is the error of the call.
+    It has the effect of `ToolOutcome.need_credential`. If nobody can be asked, it is the error of the call.
     """
 
     def __init__(
@@ -211,7 +220,7 @@ class UnfitAnswerError(ToolError):
 
 
 class NotBegunError(ToolError):
-    """The scheduler did not let the call begin: nothing of it has run, and it may be made again."""
+    """The scheduler did not admit the call: nothing has been executed, and the call can be repeated."""
 
     code: str
 
@@ -223,9 +232,10 @@ class NotBegunError(ToolError):
 
 
 class BusyError(NotBegunError):
-    """Too many calls wait for others to end."""
+    """Too many calls are queued; code `busy`. The call has not begun."""
 
     code = "busy"
+    """Internal: code in the result."""
 
     def __init__(self, tool: str, of_run: int, waiting: int, limit: int) -> None:
         """Construct the error of a call beyond `Scheduling.max_queued`, or the share of its run."""
@@ -246,9 +256,11 @@ class StuckLockError(BusyError):
 
 
 class DeadlockError(NotBegunError):
-    """A sequential call would wait for a call that waits, through others, for it or for its caller."""
+    """A sequential call would wait for a call that waits for it or its caller; code `deadlock`. It has not
+    begun."""
 
     code = "deadlock"
+    """Internal: code in the result."""
 
     def __init__(self, tool: str, holder: str, waiting_for: str) -> None:
         super().__init__(
@@ -258,9 +270,10 @@ class DeadlockError(NotBegunError):
 
 
 class RuntimeClosedError(NotBegunError):
-    """The runtime is closed, or is being closed."""
+    """The runtime is closed or is being closed; code `closed`. The call has not begun."""
 
     code = "closed"
+    """Internal: code in the result."""
 
     def __init__(self, tool: str) -> None:
         super().__init__(tool, "its runtime is closed")
@@ -277,7 +290,7 @@ def causes_of(error: ToolError | None) -> tuple[ToolError, ...]:
 
 
 class ToolValidationError(ValueError):
-    """A document does not fit; `issues` holds what is wrong with it, in document order."""
+    """A document is invalid."""
 
     _findings: Findings | None = None
     """Where its issues come from, and have their JSON, if a codec has found them."""
@@ -285,13 +298,14 @@ class ToolValidationError(ValueError):
     def __init__(self, issues: tuple[FieldIssue, ...], more: int = 0, *, is_counted: bool = True) -> None:
         self.args = (issues,)  # as it is copied and pickled, however it was called
         self.issues = issues
+        """Issues in the order of the document, at most `Limits.issues`."""
         self.more = more
-        """Issues beyond the limit, which were not built."""
+        """Number of further issues."""
         self.is_counted = is_counted
-        """Whether there are just so many more; else there are at least so many."""
+        """Whether `more` is exact; otherwise it is a minimum."""
 
     def without_other_keys(self, allowed: Set[str]) -> ToolValidationError:
-        """Return the error whose issues quote no other keys than these."""
+        """Internal: return the error whose issues quote only these keys."""
         issues = tuple(issue.without_other_keys(allowed) for issue in self.issues)
         return ToolValidationError(issues, self.more, is_counted=self.is_counted)
 
@@ -301,7 +315,7 @@ class ToolValidationError(ValueError):
 
 
 class MalformedResultError(RuntimeError):
-    """An executor returned something that its contract does not allow; the message says what and where."""
+    """A value of an executor violates its contract. The message has the place and the reason."""
 
     _returned_by: tuple[CodeType, str] | None = None
     """The author's function that returned it, and a clause about it; None for the method of the tool."""

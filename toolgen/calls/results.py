@@ -32,55 +32,63 @@ A_co = TypeVar("A_co", covariant=True, default=Any)
 EndStatus = Literal["ok", "error", "denied", "pending", "suspended", "unknown"]
 """Status of a call in its `tool_end`."""
 ToolStatus = Literal[EndStatus, "running"]
-"""`denied`: a person or a policy said no. `pending`: the work goes on, the model has an acknowledgement.
-`suspended`: nothing was answered yet, and the model is not called before it is. `unknown`: the result was not
-kept, and nobody knows whether the call has run; `Runtime.runs.resolve` settles it. `running`: the call, or
-its answer, was accepted, and its result is not known yet."""
+"""Status of a call. `denied`: a hook, a policy or a person denied it. `pending`: the work continues
+elsewhere, and the model has an acknowledgement. `suspended`: the call waits for an answer. `unknown`: the
+call might have run, and its outcome is lost; `Runtime.runs.resolve` settles it. `running`: the call or its
+answer was accepted, and the result is not known yet."""
 
 
 @record
 class ArtifactRef:
-    """An artifact beside a result by reference: where it is kept, and its data where that is small."""
+    """Reference to an artifact: its URI in the store, and its data if that is small."""
 
     kind: str
+    """Kind of the artifact in the design."""
     uri: str = ""
-    """What `Runtime.artifacts.load` reads; "" where no store has it."""
+    """URI for `Runtime.artifacts.load`; "" if the artifact is not stored."""
     media_type: str = ""
-    """Such as `application/json` (RFC 6838)."""
+    """Media type, such as `application/json`."""
     size: int = 0
-    """Bytes of the data."""
+    """Size of the data in bytes."""
     digest: str = ""
-    """`sha256:` and the SHA-256 of the data in hex."""
+    """`sha256:` and the hexadecimal SHA-256 of the data."""
     json: str = ""
-    """The data as canonical JSON; "" where it is larger than `Limits.inline_artifact_bytes`."""
+    """Data as canonical JSON; "" if it is larger than `Limits.inline_artifact_bytes`."""
     not_kept: str = ""
-    """Why no store has it, for people; "" where one does."""
+    """Why the artifact is not stored, for people; "" if it is."""
 
 
 @record
 class Artifact:
-    """Full data beside a result, for UIs and audits; the model never sees it."""
+    """Full data that belongs to a result, for user interfaces and audits. Create it with `of` of an
+    `ArtifactSpec`."""
 
     kind: str
+    """Kind of the artifact in the design."""
     data: ToolModel
+    """Data of the class that the design declares."""
     source_tool: str = ""
-    """Id of the tool; set by the runtime."""
+    """ID of the tool; set by the runtime."""
     json: bytes = b""
-    """The data as canonical JSON; set by the runtime."""
+    """Data as canonical JSON; set by the runtime."""
     ref: ArtifactRef | None = None
-    """Where it is kept; set by the runtime."""
+    """Reference to the stored artifact; set by the runtime."""
 
 
 @record
 class ToolOutcome(Generic[R_co]):
-    """A result with what goes beside it. Made by `of` or `final`."""
+    """A result with additions, or a question to a person. Executors create it with the functions below."""
 
     result: R_co
+    """Result of the tool."""
     artifacts: tuple[Artifact, ...] = ()
+    """Full data for user interfaces."""
     content: tuple[Content, ...] = ()
+    """Content blocks for the model."""
     display: str | None = None
-    """Text for people, in the place of the tool's result hint."""
+    """Text for people, in place of the tool's result hint."""
     is_final: bool = False
+    """Whether the result ends the turn."""
 
     @staticmethod
     def of(
@@ -90,7 +98,14 @@ class ToolOutcome(Generic[R_co]):
         content: Sequence[Content] = (),
         display: str | None = None,
     ) -> ToolOutcome[R]:
-        """Return the outcome; artifacts come from the `ArtifactSpec`s of the tool."""
+        """Return a result with additions.
+
+        Args:
+            result: Result of the tool.
+            artifacts: Full data for user interfaces, created by the `ArtifactSpec`s of the tool.
+            content: Content blocks for the model.
+            display: Text for people, in place of the tool's result hint.
+        """
         return ToolOutcome(result=result, artifacts=tuple(artifacts), content=tuple(content), display=display)
 
     @staticmethod
@@ -101,7 +116,8 @@ class ToolOutcome(Generic[R_co]):
         content: Sequence[Content] = (),
         display: str | None = None,
     ) -> ToolOutcome[R]:
-        """Return the outcome that ends the turn: the model is not asked to put it into words."""
+        """Return a result that ends the turn, so that the model is not asked to comment on it. Arguments as
+        in `of`."""
         outcome = ToolOutcome.of(result, artifacts=artifacts, content=content, display=display)
         return replace(outcome, is_final=True)
 
@@ -113,11 +129,14 @@ class ToolOutcome(Generic[R_co]):
     def pending(handle: str, ack: A) -> Pending[A]: ...
     @staticmethod
     def pending(handle: str, ack: Any = None) -> Pending:
-        """Return an outcome for work elsewhere with this handle, which `Runtime.waits.answer` ends.
+        """Return the outcome of a `LongRunning` tool whose work continues elsewhere.
 
-        The handle is the executor's own name of the work, unique in the tool. `ack` is what the model gets
-        now, of the class that the design's `LongRunning(ack=)` declares; where it declares none, the model
-        waits for the result.
+        `Runtime.waits.answer` delivers the result later.
+
+        Args:
+            handle: The executor's name for the work, unique in the tool.
+            ack: Acknowledgement for the model, of the class of the design's `LongRunning(ack=…)`. If the
+                design declares none, the call stays suspended until the result arrives.
         """
         return Pending(handle=handle, ack=ack)
 
@@ -125,28 +144,36 @@ class ToolOutcome(Generic[R_co]):
     def ask(
         question: str, schema: type[Any] | Mapping[str, object] | None = None, *, keep: Json = None
     ) -> Unfinished:
-        """Return an outcome that asks a person first; the tool then runs again from its first line.
+        """Ask a person a question. After the answer, the executor runs again from its first line.
 
-        `schema` is the type of the answer, which `ctx.answered(type)` then has; or its JSON Schema, for an
-        answer that `ctx.answer` has as it was given. It is one string, number or boolean, or a flat object
-        of them; a text where nothing is said. `keep` is what `ctx.kept` has then.
+        Args:
+            question: Text for the person.
+            schema: Type of the answer, for `ctx.answered(type)`, or a JSON Schema, for `ctx.answer`: a
+                string, number or boolean, or a flat object of them. The default is a string.
+            keep: JSON value that `ctx.kept` returns with the answer.
         """
         return Unfinished(kind="input", question=question, schema=schema, keep=keep)
 
     @staticmethod
     def approval(question: str) -> Unfinished:
-        """Return an outcome that asks a person for an approval first, as `Confirm` does.
+        """Ask a person for an approval, as `Confirm` does.
 
-        After a no it is denied, and the tool does not run again. After a yes it runs again from its first
-        line, and `ctx.approved(question)` is true for this very question.
+        After an approval, the executor runs again from its first line, and `ctx.approved(question)` is true
+        for exactly this question. After a rejection, the call is denied.
+
+        Args:
+            question: Text for the person.
         """
         return Unfinished(kind="confirmation", question=question)
 
     @staticmethod
     def need_credential(request: Mapping[str, Json], question: str = "", *, keep: Json = None) -> Unfinished:
-        """Return an outcome for a missing credential; the tool runs again when the host has it.
+        """Suspend the call until the host has a credential. Then the executor runs again from its first line.
 
-        `keep` is what `ctx.kept` has then.
+        Args:
+            request: Description of the credential, as JSON.
+            question: Text for the person.
+            keep: JSON value that `ctx.kept` returns then.
         """
         return Unfinished(kind="credential", question=question, request=request, keep=keep)
 
@@ -162,23 +189,30 @@ class WithoutResult:
 
 @record
 class Unfinished(WithoutResult):
-    """The value of an executor that waits for an answer. Constructed by `ToolOutcome`."""
+    """Return value of an executor that needs an answer. Created by `ToolOutcome.ask` and similar
+    functions."""
 
     kind: Literal["confirmation", "input", "credential"]
+    """What is needed."""
     question: str = ""
+    """Text for the person."""
     schema: type[Any] | Mapping[str, Any] | None = None
+    """Type or JSON Schema of the answer."""
     request: Mapping[str, Json] | None = None
+    """Description of the missing credential."""
     keep: Json = None
-    """What the executor wants back with the answer; no client sees it."""
+    """Value that the executor gets back with the answer; no client sees it."""
 
 
 @record
 class Pending(WithoutResult, Generic[A_co]):
-    """The value of a `LongRunning` tool with work elsewhere. Constructed by `ToolOutcome.pending`."""
+    """Return value of a `LongRunning` tool whose work continues elsewhere. Created by
+    `ToolOutcome.pending`."""
 
     handle: str
+    """The executor's name for the work."""
     ack: A_co
-    """What the model gets at once; None where the design declares no acknowledgement."""
+    """Acknowledgement for the model; None if the design declares none."""
 
 
 @record
@@ -209,10 +243,11 @@ class RunLink:
 
     run_id: str
     agent: str
+    """ID of the agent."""
     parent_run_id: str = ""
     parent_tool_call_id: str = ""
     pending: tuple[Suspended, ...] = ()
-    """Work that was acknowledged in the run of a direct call, or below it, and that goes on elsewhere."""
+    """Acknowledged work that continues elsewhere, of this run and those below it."""
 
 
 @record
@@ -230,52 +265,55 @@ class OuterCall:
 
 @record
 class Suspended:
-    """A call that waits for an answer, or a planner that asks; the part of it that a client gets."""
+    """A suspended call or a planner's question, as clients see it."""
 
     token: str = field(repr=False)
-    """Answers the suspension once, through `Runtime.waits.answer`; no log should show it. "" of a planner's
-    question in the output of a run, which `RunHandle.answer` answers."""
+    """Token for `Runtime.waits.answer`. Do not log it. Empty for a planner's question, which
+    `RunHandle.answer` answers."""
     id: str
-    """Names it in events and logs; answers nothing."""
+    """ID of the question in events and logs; it answers nothing."""
     kind: SuspensionKind | Literal["clarification", "questions", "external", "pause", "unsealed", "tampered"]
-    """In the output of a run also the question of its planner, or a pause. `unsealed` or `tampered` is a call
-    that no secret of this host has sealed, or that somebody has changed since: only its id and its tool are
-    said, and nobody answers it."""
+    """What is needed: an answer (`confirmation`, `input`), a `credential` or a result (`pending`). In the
+    output of a run also a planner's question or a `pause`. An `unsealed` or `tampered` call has no valid seal
+    and cannot be answered; only its ID and its tool are shown."""
     tool: str
+    """ID of the tool."""
     question: str
+    """Text for the person, with at most 200 characters of each value."""
     preview: str
-    """What would happen, for the person."""
+    """Description of the effect, for the person."""
     is_shortened: bool = False
-    """The question or the preview shows only a part of a value; the arguments have all of it."""
+    """Whether `question` or `preview` shows only part of a value. `arguments` has all of it."""
     arguments: Mapping[str, Json] = field(default_factory=dict, repr=False)
-    """All that will run, as it was frozen; never with injected values."""
+    """Everything that will be executed, without injected values."""
     answer_schema: Mapping[str, Any]
     """JSON Schema of the answer."""
     expires_at: float
-    """Seconds since 1970; 0 for a planner's question, which waits as long as its run."""
+    """When the request expires, in seconds since 1970; 0 for a planner's question."""
     handle: str = ""
-    """The name that the executor gave pending work."""
+    """The executor's name for pending work."""
     request: Mapping[str, Json] | None = None
-    """What credential is missing."""
+    """Description of the missing credential."""
     run_id: str = ""
-    """The run that waits."""
+    """Run that is suspended."""
     tool_call_id: str = ""
+    """ID of the call."""
     requested_by: str = ""
-    """The person for whom the call was made; "" where nobody said."""
+    """Person for whom the call was made; "" if unknown."""
     reason: str = ""
-    """Why it is asked again, where an answer was given and not used."""
+    """Why the question is asked again; "" if it is new."""
     number: int = 1
-    """Which question of its call it is; one that is asked again keeps its number."""
+    """Number of the question within its call. A question that is asked again keeps its number."""
     sensitive: tuple[str, ...] = ()
-    """JSON Pointers to each `{"sensitive": true}` in `arguments`, for a value that nobody is shown."""
+    """JSON Pointers to each `{"sensitive": true}` in `arguments`."""
     arguments_mac: str = field(default="", repr=False)
-    """`Waits.arguments_mac` of what will run: tells whether other arguments are the same, and no value."""
+    """MAC of the arguments, to compare them with `waits.arguments_mac` without reading them."""
     outer: OuterCall | None = None
-    """The direct call above, where the run of its agent asks; None for what no direct call waits for."""
+    """Direct call of an agent's tool that waits for this question; None if there is none."""
 
     @property
     def call(self) -> OuterCall:
-        """The call that its caller knows, and whose result the answer leads to: the outer one, or itself."""
+        """The call whose result the answer leads to: the outer call, or the suspended call itself."""
         return self.outer or OuterCall(
             run_id=self.run_id,
             tool=self.tool,
@@ -293,7 +331,7 @@ class GrantLapsedError(Exception):
 
 
 class Actions:
-    """The actions that a tool requests of the agent that called it."""
+    """Actions that a tool requests from the agent that called it."""
 
     __slots__ = ("is_escalated", "transfer_to")
 
@@ -330,55 +368,63 @@ class Received(WithoutResult):
 
 
 ToolReturn: TypeAlias = R | ToolOutcome[R] | Unfinished | Delegated | Received
-"""What an executor's method may return: the plain result, an outcome around it, or that there is none yet."""
+"""Return type of an executor's method: the plain result, a `ToolOutcome`, or that there is no result yet."""
 
 LongRunningReturn: TypeAlias = ToolReturn[R] | Pending[A]
-"""What the method of a `LongRunning` tool may return: as `ToolReturn`, or that the work is pending.
+"""Return type of the method of a `LongRunning` tool: a `ToolReturn`, or pending work.
 
-The second argument is the class of its acknowledgement; None where the design declares none.
+The second argument is the class of the acknowledgement; None if the design declares none.
 """
 
 
 @sparse_record
 class ToolResult:
-    """The one result of a call."""
+    """The result of a call."""
 
     tool: str
-    """Id of the tool; the name as asked for when no tool has it."""
+    """ID of the tool; the requested name if no tool has it."""
     status: ToolStatus
+    """`ok`, `error`, `denied`, `suspended`, `pending`, `unknown` or `running`."""
     json: bytes = field(default=b"", repr=False)
-    """Exactly what the model sees."""
+    """Exactly what the model sees; empty while there is no result."""
     tool_call_id: str = ""
+    """ID of the call, from the `CallMeta`."""
     result: Any = None
-    """The typed result; None after an error."""
+    """Typed result; None after an error."""
     error: ToolError | None = None
+    """Failure of the call."""
     retry_hint: RetryHint | None = None
+    """How to repair or repeat a failed call."""
     bounds: Bounds | None = None
+    """How much of the data a bounded result shows."""
     warnings: tuple[FieldIssue, ...] = ()
-    """Where the answer of a lenient service does not fit, the first ones: `result` and `json` have these
-    values as they were received."""
+    """Places in which the answer of a lenient service does not fit; these values are unchanged."""
     artifacts: tuple[Artifact, ...] = ()
+    """Full data for user interfaces."""
     content: tuple[Content, ...] = ()
+    """Content blocks for the model."""
     display: str = ""
-    """The text for people: the tool's result hint, or what the executor said."""
+    """Text for people: the executor's, or the tool's result hint."""
     is_final: bool = False
-    """The result ends the turn as it is."""
+    """Whether the result ends the turn."""
     approved_by: str = ""
-    """Who granted the call before, and when: `approved by NAME at TIME`; "" for a call without a grant."""
+    """Grant that approved the call: `approved by NAME at TIME`; "" without a grant."""
     actions: Actions | None = None
-    """What the tool asked of the agent that called it."""
+    """Actions that the tool requested from its agent."""
     suspensions: tuple[Suspended, ...] = ()
-    """All that wait for an answer before the call has its result: of an agent's tool, what its run asks."""
+    """Open questions. If an agent answers the call, all questions of its run."""
     frozen: FrozenCall | None = None
-    """Only between the dispatcher and the run that waits."""
+    """Internal: the stored call, for the run that waits."""
     delegated: Delegated | None = None
-    """Only between the dispatcher and the runtime, which starts the run."""
+    """Internal: the agent whose run must answer."""
     run_link: RunLink | None = None
+    """Run of the agent that answered the call."""
     children_count: int = 0
-    """Runs of agents behind the result, theirs included."""
+    """Number of runs of agents behind the result."""
     telemetry: Telemetry | None = None
+    """Duration and token usage of the call."""
 
     @property
     def suspension(self) -> Suspended | None:
-        """What waits for an answer, of several the first; None where nothing does."""
+        """First open question; None if there is none."""
         return self.suspensions[0] if self.suspensions else None

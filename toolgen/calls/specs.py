@@ -37,20 +37,24 @@ E = TypeVar("E", bound=BaseModel | None, default=Any)
 
 @frozen_record(kw_only=False)
 class ArtifactSpec(Generic[D]):
-    """One kind of artifact of a tool."""
+    """A kind of artifact that a tool can return. Generated code declares it as a constant."""
 
     kind: str
+    """Name of the kind."""
     codec: Codec[D]
+    """Codec of the data."""
     description: str = ""
+    """Text for developers of user interfaces."""
     view: ArtifactView | None = None
-    """How a user interface shows it."""
+    """How a user interface shows the data."""
     audience: ArtifactAudience = "user"
+    """`user`, or `model` if the model can load it."""
 
     def of(self, data: D) -> Artifact:
-        """Return the artifact that carries the data.
+        """Return an artifact with the data.
 
         Raises:
-            MalformedResultError: the data is not of the class that the design gives.
+            MalformedResultError: The data is not of the class that the design declares.
         """
         expected: Any = self.codec.type
         is_model = isinstance(expected, type) and issubclass(expected, ToolModel)
@@ -77,14 +81,16 @@ class SeenResult(Protocol):
 
 @frozen_record(kw_only=False)
 class ErrorSpec(Generic[E]):
-    """One declared error of a tool, or of a method behind tools."""
+    """A declared error of a tool or of a service method. Generated code declares it as a constant."""
 
     name: str
+    """Name of the error, which the model reads as `code`."""
     codec: Codec[E] | None = None
-    """The codec of the details; None for an error without them, and for that of a method."""
+    """Codec of the details; None if the error has none, and for an error of a service method."""
     description: str = ""
+    """Condition of the error."""
     is_retryable: bool = False
-    """The same call may work a moment later."""
+    """Whether the same call can succeed a moment later."""
 
     @overload
     def of(
@@ -111,10 +117,10 @@ class ErrorSpec(Generic[E]):
         cause: ToolError | None = None,
         retry_hint: RetryHint | None = None,
     ) -> DeclaredError:
-        """Return the error to raise: the message and the details are for the model.
+        """Return the error to raise. The model reads the message and the details.
 
         Raises:
-            MalformedResultError: the details are not of the type that the design gives, or are missing.
+            MalformedResultError: The details are missing or not of the type that the design declares.
         """
         if self.codec is not None:
             if details is None:
@@ -136,21 +142,20 @@ class ErrorSpec(Generic[E]):
         )
 
     def matches(self, result: ToolResult | SeenResult | str | bytes) -> bool:
-        """Return whether a call ended in this error; of a call elsewhere, by what the model saw.
+        """Return whether a call ended with this error.
 
-        The text alone does not say how the call ended: that of a good result whose fields are `error` and
-        `code` matches too. Give the `ToolResult` or the planner's `ToolAnswer` where there is one.
+        Pass a `ToolResult`, a planner's `ToolAnswer`, or the JSON that the model saw. The JSON alone is
+        ambiguous: a successful result with the fields `error` and `code` matches too.
         """
         if isinstance(result, ToolResult):
             return isinstance(result.error, DeclaredError) and result.error.code == self.name
         return _error_document(result).get("code") == self.name
 
     def get(self, result: ToolResult | SeenResult | str | bytes) -> E | None:
-        """Return the details of a call that ended in this error, from the same as `matches`.
+        """Return the details of a call that ended with this error; None if it did not.
 
-        None where it did not, where the error has no details, where they were longer than what goes out, and
-        where they do not fit the design, as those of another version of the tool. Of a call whose result was
-        read from the log of its run, sensitive details are not there either.
+        The argument is as in `matches`. The result is also None if the details were too long, if they do not
+        fit the design, or if they are sensitive and the result was read from the log of its run.
         """
         if self.codec is None or not self.matches(result):
             return None
@@ -188,7 +193,7 @@ def _error_document(seen: SeenResult | str | bytes) -> dict[str, object]:
 
 @frozen_record
 class BoundedSpec(tool_facts.Bounded):
-    """The result shows part of more data."""
+    """The result shows a part of more data."""
 
     attribute: str = field(init=False, repr=False)
     """The list as an attribute of the result; "" without one."""
@@ -199,46 +204,52 @@ class BoundedSpec(tool_facts.Bounded):
 
 @frozen_record
 class ConfirmSpec(tool_facts.Confirmation[Codec]):
-    """A person must approve the call."""
+    """Approval that a tool requires before it runs."""
 
 
 @frozen_record
 class LongRunningSpec(tool_facts.LongRunning[Codec]):
-    """The tool may answer later; `Runtime.waits.progress` takes what its `progress` decodes."""
+    """Acknowledgement and progress of a tool whose result can arrive later, as codecs."""
 
 
 # Without slots of its own, so that what is found once of a tool, and asked for with every call, can be kept.
 @frozen_record(slots=False)
 class ToolSpec(ToolFacts, Generic[P, R]):
-    """One tool: its facts, names, codecs and rules.
+    """Description of a tool: names, codecs and rules. Generated code declares it as a constant, `func_tool`
+    creates it.
 
-    `title` is made of the tool's own name unless it is given. `annotations` are the hints that the author
-    set; `hints` are what to decide by.
+    Decide by `hints`, which has a value for each behavior hint. `annotations` has only those that the author
+    set.
     """
 
     id: str
-    """`service.toolset.tool`."""
+    """ID, such as `home.devices.rename`: service, toolset and name."""
     payload: Codec[P]
+    """Codec of the arguments."""
     result: Codec[R]
+    """Codec of the result."""
     name: str = ""
-    """The wire name, which the model calls; the tool's own name unless it is given."""
+    """Wire name, which the model calls; by default the last part of the ID."""
     method: str = ""
-    """The executor's method; called `name` unless it is given."""
+    """Method of the executor; by default the wire name."""
     injected: tuple[str, ...] = ()
-    """JSON keys of the fields that the server fills."""
+    """JSON keys of the injected fields."""
     bounded: BoundedSpec | None = None
+    """Fields of a bounded result."""
     artifacts: Mapping[str, ArtifactSpec] = field(default_factory=dict)
-    """The artifacts beside a result, by kind."""
+    """Kinds of artifacts, by name."""
     errors: Mapping[str, ErrorSpec] = field(default_factory=dict)
-    """The declared errors, by name."""
+    """Declared errors, by name."""
     example: str | None = None
-    """The author's first example of a payload, as JSON text."""
+    """First example of arguments, as JSON text."""
     confirm: ConfirmSpec | None = None
+    """Approval that the tool requires."""
     long_running: LongRunningSpec | None = None
+    """Acknowledgement and progress, if the result can arrive later."""
     binding: tuple[str, str] | None = None
-    """Service and method that implement the tool, where its design binds it."""
+    """Service and method that implement the tool, if the design binds it."""
     max_result_bytes: int | None = None
-    """The most bytes of JSON that the model gets; None for the runtime's own limit."""
+    """Maximum bytes of JSON that the model gets; None for `Limits.result_bytes`."""
 
     def __post_init__(self) -> None:
         own = self.id.rpartition(".")[2]
@@ -248,7 +259,7 @@ class ToolSpec(ToolFacts, Generic[P, R]):
 
     @property
     def codecs(self) -> tuple[Codec, ...]:
-        """The codecs of all values that cross the JSON boundary."""
+        """Codecs of all values that are converted from or to JSON."""
         late = self.long_running
         further = (
             *(artifact.codec for artifact in self.artifacts.values()),
@@ -260,7 +271,7 @@ class ToolSpec(ToolFacts, Generic[P, R]):
 
     @cached_property
     def is_sensitive(self) -> bool:
-        """Whether anything that the tool takes or gives has sensitive values."""
+        """Whether an argument, a result or another value of the tool is sensitive."""
         return any(codec.sensitive for codec in self.codecs)
 
     @cached_property
@@ -272,22 +283,22 @@ class ToolSpec(ToolFacts, Generic[P, R]):
 
     @property
     def may_repeat(self) -> bool:
-        """Whether a second call does nothing more than the first: it only reads, or is idempotent."""
+        """Whether a call can be repeated, because the tool is read-only or idempotent."""
         return any(self.annotations.get(hint) for hint in ("idempotent", "read_only"))
 
     @property
     def digest(self) -> str:
-        """A digest that changes with the tool's catalogue entry, `toolgen.catalog.entry.tool_digest`."""
+        """Digest of the tool's catalogue entry."""
         from toolgen.catalog.entry import tool_digest, tool_entry  # no plain call needs catalogues
 
         return tool_digest(tool_entry(self.record()))
 
     @cached_property
     def approval_digest(self) -> str:
-        """SHA-256 in hex, which changes with a schema, an injected field or a behaviour hint.
+        """Digest that changes with a schema, an injected field or a behavior hint, which invalidates
+        approvals.
 
-        These are what policies and people decide by. Texts for people are not, nor is the confirmation:
-        agents and views ask in words of their own.
+        Texts for people do not change it.
         """
         addition = self.confirm.payload.schema_json if self.confirm and self.confirm.payload else ""
         contract = [self.id, self.payload.schema_json, self.result.schema_json, addition, *self.injected]
@@ -296,9 +307,9 @@ class ToolSpec(ToolFacts, Generic[P, R]):
 
     @property
     def output_schema(self) -> dict[str, Any]:
-        """JSON Schema of what the model gets of a call at once: the result, or an acknowledgement of it.
+        """JSON Schema of what the model gets immediately: the result or an acknowledgement.
 
-        Of a lenient tool it is the result, or anything.
+        For a lenient tool it is the result or any value.
         """
         ack = self.long_running.ack if self.long_running else None
         from toolgen.catalog.entry import output_schema
@@ -308,18 +319,18 @@ class ToolSpec(ToolFacts, Generic[P, R]):
 
     @property
     def hints(self) -> dict[Hint, bool]:
-        """All behaviour hints; MCP's defaults where the author set none."""
+        """All behavior hints, with MCP's careful defaults for those that the author did not set."""
         from toolgen.catalog.entry import behaviour_hints
 
         return behaviour_hints(self.annotations)
 
     @property
     def toolset(self) -> str:
-        """The id without the tool: `service.toolset`."""
+        """ID of the toolset, such as `home.devices`."""
         return self.id.rpartition(".")[0]
 
     def record(self, toolset: ToolsetRecord | None = None) -> ToolRecord:
-        """Return the catalogue record of the tool, without facts that only a design knows."""
+        """Return the catalogue record of the tool, without the facts that only a design has."""
         from toolgen.catalog.entry import ToolRecord, ToolsetRecord
 
         return ToolRecord(

@@ -39,13 +39,13 @@ class Change:
 
 
 def applied(values: Mapping[str, Json], changes: Sequence[Change]) -> dict[str, Json]:
-    """Return the values after the changes, which are made in their order: what each operation means.
+    """Return the values after some changes, which are applied in their order.
 
-    `set` stores a value and `delete` removes the key; `append` adds an item to a list and `add` a number to a
-    number, where a key that is missing counts as `[]` and 0.
+    `set` stores a value, `delete` removes a key, `append` adds an item to a list and `add` adds to a number.
+    A missing key counts as `[]` or 0.
 
     Raises:
-        ValueError: a change does not fit the value that it finds.
+        ValueError: A change does not fit the value.
     """
     result = dict(values)
     for change in changes:

@@ -25,21 +25,23 @@ A = TypeVar("A")
 
 
 class SyncToolContext:
-    """The call that is running, for a synchronous executor.
+    """The current call, for synchronous executors.
 
-    Its capabilities wait in the thread for what runs in the event loop of the call. When the call is over,
-    because its time was or its caller is gone, they and `progress` and `stream` raise `CallEndedError`.
+    Capabilities block the thread until the event loop of the call has the result. After the call has timed
+    out or was cancelled, they raise `CallEndedError`, and so do `progress`, `stream` and `wait`.
     """
 
     meta: CallMeta
+    """Facts about the call that only the host knows."""
     tool: str
-    """Id of the tool."""
+    """ID of the tool."""
     answer: Json
-    """A person's last answer, as it was given; None before. `answered` returns it typed."""
+    """A person's last answer as JSON; None before an answer. `answered` returns it typed."""
     kept: Json
-    """What the executor kept with the question that was answered last; as `ToolContext.kept`."""
+    """Value that the executor stored with the question that was answered last: `ToolOutcome.ask(…,
+    keep=…)`."""
     deadline: float | None
-    """The deadline on the clock of the call's event loop; None without a timeout."""
+    """Time of the call's event loop at which the call times out; None without a timeout."""
 
     def __init__(self, context: ToolContext, bridge: Bridge) -> None:
         """Construct the context of a call for the thread of the bridge."""
@@ -53,11 +55,11 @@ class SyncToolContext:
         return f"Sync{self._context!r}"
 
     def answered(self, type_: type[T], question: str | None = None) -> T | None:
-        """Return a person's newest answer to a question of this type; as `ToolContext.answered`."""
+        """Return a person's newest answer of this type, as `ToolContext.answered`."""
         return self._context.answered(type_, question)
 
     def approved(self, question: str) -> bool:
-        """Return whether a person has approved this question, asked with `ToolOutcome.approval`."""
+        """Return whether a person has approved exactly this question of `ToolOutcome.approval`."""
         return self._context.approved(question)
 
     @property
@@ -67,32 +69,33 @@ class SyncToolContext:
 
     @property
     def idempotency_key(self) -> str:
-        """Return the idempotency key of the call, as `ToolContext.idempotency_key`."""
+        """Key that is the same for every attempt at this call, and for no other call."""
         return self._context.idempotency_key
 
     @property
     def actions(self) -> Actions:
+        """Actions that the tool requests from its agent: `transfer(agent)` and `escalate()`."""
         return self._context.actions
 
     @property
     def values(self) -> Values:
-        """The values that the hooks and tools of this turn share."""
+        """Values that the hooks and tools of the turn share."""
         return self._context.values
 
     def progress(self, fraction: float | None = None, message: str = "", value: object = None) -> None:
-        """Report the progress, from 0 to 1; `value` fits the design's `LongRunning(progress=)`.
+        """Report progress to subscribers, as `ToolContext.progress`.
 
         Raises:
-            CallEndedError: the call is over.
+            CallEndedError: The call has ended.
         """
         self._bridge.check()
         self._context.progress(fraction, message, value)
 
     def stream(self, text: str) -> None:
-        """Emit a piece of output to subscribers, before the result.
+        """Emit a piece of output to subscribers before the result.
 
         Raises:
-            CallEndedError: the call is over.
+            CallEndedError: The call has ended.
         """
         self._bridge.check()
         self._context.stream(text)
@@ -100,53 +103,54 @@ class SyncToolContext:
     def wait(self, function: Callable[P, Work[T]], /, *args: P.args, **kwargs: P.kwargs) -> T:
         """Run an asynchronous function in the event loop of the call, and return its result.
 
-        `ctx.wait(runtime.call, tool, arguments)` calls another tool; another thread may run in the place of
-        this one meanwhile.
+        For example, `ctx.wait(runtime.call, tool, arguments)` calls another tool. Meanwhile another thread
+        can run in place of this one.
 
         Raises:
-            CallEndedError: the call is over, or ends meanwhile.
-            Exception: what the function raises.
+            CallEndedError: The call has ended, or ends meanwhile.
+            Exception: The function raised it.
         """
         return self._bridge.wait(function, *args, **kwargs)
 
     @property
     def state(self) -> SyncState:
-        """State that outlives the call, where the host has a `StateCapability`.
+        """State that outlives the call, if the host has a `StateCapability`.
 
         Raises:
-            AttributeError: it has none.
-            CallEndedError: the call is over.
+            AttributeError: The host has none.
+            CallEndedError: The call has ended.
         """
         return self.capability(STATE)
 
     @property
     def artifacts(self) -> SyncArtifacts:
-        """Files that outlive the call, where the host has an `ArtifactsCapability`.
+        """Files that outlive the call, if the host has an `ArtifactsCapability`.
 
         Raises:
-            AttributeError: it has none.
-            CallEndedError: the call is over.
+            AttributeError: The host has none.
+            CallEndedError: The call has ended.
         """
         return self.capability(ARTIFACTS)
 
     @property
     def memory(self) -> SyncMemory:
-        """Memory of earlier conversations with the person, if the host has a `MemoryCapability`.
+        """Earlier conversations of the person, if the host has a `MemoryCapability`.
 
         Raises:
-            AttributeError: it has none.
-            CallEndedError: the call is over.
+            AttributeError: The host has none.
+            CallEndedError: The call has ended.
         """
         return self.capability(MEMORY)
 
     def capability(self, key: Key[T]) -> T:
-        """Return the object of a host's capability for this call; it is opened at its first use.
+        """Return the object of a capability for this call. It is opened at its first use.
 
-        The key has the capability's name, and says the type that a synchronous executor gets.
+        Args:
+            key: `Key` with the name of the capability; it determines the type of the object.
 
         Raises:
-            AttributeError: the host provides none of this name.
-            CallEndedError: the call is over.
+            AttributeError: The host has no capability of this name.
+            CallEndedError: The call has ended.
         """
         self._bridge.check()
         if key.name not in self._opened:

@@ -150,7 +150,14 @@ class CallArtifacts(Artifacts):
 
 
 class ArtifactsCapability:
-    """Provides `ctx.artifacts`, and stores artifacts of results and results that are too large."""
+    """Provides `ctx.artifacts`, and stores artifacts of results and results that were shortened.
+
+    Args:
+        store: Store of the data.
+        user: Function that returns the user of a call; by default the label `user`.
+        most_bytes: Maximum size of one artifact in bytes.
+        most_bytes_of_owner: Maximum size of all artifacts of an owner in bytes.
+    """
 
     name = "artifacts"
 
@@ -168,16 +175,18 @@ class ArtifactsCapability:
         self._most_bytes_of_owner = most_bytes_of_owner
 
     def open(self, call: CallScope) -> CallArtifacts:
+        """Internal: return the artifacts of a call."""
         return CallArtifacts(self, call)
 
     def for_thread(self, opened: CallArtifacts, wait: Wait) -> SyncArtifacts:
+        """Internal: return the artifacts of a call for its thread."""
         return SyncArtifacts(opened, wait)
 
     async def close(self, opened: Sequence[tuple[CallArtifacts, bool]]) -> None:
-        """Do nothing: what was saved is there already."""
+        """Internal: do nothing, because each version is stored when it is saved."""
 
     def owner(self, is_users: bool, meta: CallMeta) -> str:
-        """Return the owner of the artifacts that a call can use.
+        """Internal: return the owner of the artifacts that a call can use.
 
         Raises:
             RuntimeError: the host's `CallMeta` does not say.
@@ -195,7 +204,7 @@ class ArtifactsCapability:
     async def save(
         self, owner: str, name: str, data: bytes, media_type: str, metadata: Mapping[str, Json]
     ) -> int:
-        """Store a new version and return its number.
+        """Internal: store a new version and return its number.
 
         Raises:
             ToolError: it, or all of its owner, would be too large.
@@ -205,7 +214,7 @@ class ArtifactsCapability:
         return await self.store.save(owner, name, data, media_type, metadata, self._most_bytes_of_owner)
 
     async def keep(self, session_id: str, run_id: str, artifact: Artifact, digest: str) -> str:
-        """Store an artifact of a result for a run and return its URI.
+        """Internal: store an artifact of a result for a run and return its URI.
 
         Equal data of a run is stored once for each kind: the kind says who may read it.
 
@@ -221,7 +230,7 @@ class ArtifactsCapability:
         return _uri(owner, digest, await self.save(owner, digest, artifact.json, JSON_TYPE, facts))
 
     async def upload(self, session_id: str, run_id: str, name: str, data: bytes, media_type: str) -> str:
-        """Store a file of a person; as `ArtifactKeeper.upload`."""
+        """Internal: store a file of a person; as `ArtifactKeeper.upload`."""
         check_name(name)
         if session_id.endswith("/"):
             raise ToolError(f"the session {session_id!r} ends with a slash, which stands for several owners")
@@ -233,7 +242,8 @@ class ArtifactsCapability:
         return _uri(owner, name, await self.save(owner, name, data, media_type, facts))
 
     async def read(self, uri: str, session_id: str | None = None, run_id: str = "") -> StoredArtifact | None:
-        """Return the data of a URI: an artifact of a result, a file, or a result that was too large.
+        """Internal: return the data of a URI: an artifact of a result, a file, or a result that was too
+        large.
 
         With `session_id`, only what the session or a run of it left; "" for runs of no session, of which
         `run_id` leaves this one and those below it. None where there is nothing, or it is somebody else's.
@@ -248,14 +258,15 @@ class ArtifactsCapability:
         return None if artifact is None else replace(artifact, info=replace(artifact.info, uri=uri))
 
     async def drop(self, session_id: str, run_id: str) -> int:
-        """Drop the artifacts of one run, without those of its children; return how many versions."""
+        """Internal: drop the artifacts of one run, without those of its children; return how many
+        versions."""
         return await self.store.forget(_run(session_id, run_id))
 
     async def forget(self, session_id: str, *, run_id: str = "", before: float | None = None) -> int:
-        """Drop the files of a session and the artifacts of its runs; return how many versions.
+        """Delete the files of a session and the artifacts of its runs, and return the number of versions.
 
-        With `run_id`, only what this run and its children left; without a session, what runs of no session
-        did. With `before`, in seconds since 1970, only the files or the run that saved nothing from then on.
+        With `run_id`, only those of this run and its child runs. With `before`, in seconds since 1970, only
+        those of owners that have saved nothing since then.
         """
         run = _run(session_id, run_id)
         owners = (run, f"{run}/") if run_id else _of_session(session_id)

@@ -29,46 +29,72 @@ _NO_TURN: Final = "call"
 
 
 class StateStore(Protocol):
-    """Keeps values by scope, owner and key. Each method is one atomic step, over all processes."""
+    """Protocol of a store of values by scope, owner and key. Each method is atomic across processes.
+
+    Example:
+
+    ```python
+    from toolgen.capabilities import applied
+
+
+    class DictStateStore:
+        def __init__(self) -> None:
+            self._values = {}
+
+        async def load(self, scope, owner):
+            return dict(self._values.get((scope, owner), {}))
+
+        async def apply(self, scope, owner, changes) -> None:
+            self._values[scope, owner] = applied(self._values.get((scope, owner), {}), changes)
+    ```
+    """
 
     async def load(self, scope: Scope, owner: str) -> dict[str, Json]:
-        """Return all values of an owner; none where nothing is stored.
+        """Return all values of an owner; an empty dictionary if there are none.
 
         Raises:
-            ValueError: the owner is not Unicode, by a lone surrogate: a call fails when it reads the state,
-                and not after it ran, when its changes cannot be kept. So does `load_each`.
+            ValueError: The owner cannot be stored, for example because of a lone surrogate.
         """
         ...
 
     async def apply(self, scope: Scope, owner: str, changes: Sequence[Change]) -> None:
-        """Apply the changes in their order to the stored values.
+        """Apply changes in their order to the stored values, as `applied` does.
 
         Raises:
-            ValueError: one of them does not fit what is stored, such as a number added to a text.
+            ValueError: A change does not fit the stored value, for example a number that is added to a text.
         """
         ...
 
 
 @runtime_checkable
 class ErasingStateStore(Protocol):
-    """A store whose values can be dropped."""
+    """Protocol of a store that can delete the values of an owner. Without it, a session's state cannot be
+    erased."""
 
     async def forget(self, scope: Scope, owner: str) -> int:
-        """Drop all values of an owner; return 1 where there were any stored, 0 otherwise."""
+        """Delete all values of an owner, and return 1 if there were any, else 0."""
         ...
 
 
 @runtime_checkable
 class BulkStateStore(Protocol):
-    """A store that reads several owners in one step; other stores are read once for each owner."""
+    """Protocol of a store that reads several owners in one step. Other stores are read once per owner."""
 
     async def load_each(self, places: Sequence[tuple[Scope, str]]) -> Sequence[dict[str, Json]]:
-        """Return all values of each of the owners, in their order."""
+        """Return the values of each owner, in the order of the arguments."""
         ...
 
 
 class StateCapability:
-    """Provides `ctx.state`."""
+    """Provides `ctx.state`: values of a session, a user, the application or a turn.
+
+    Args:
+        store: Store of the values.
+        app: Owner of the values of the application.
+        user: Function that returns the user of a call; by default the label `user`.
+        rules: The only operation (`set`, `delete`, `append`, `add`) that may change a key, by key with its
+            scope. A counter that only `add` changes loses no concurrent calls.
+    """
 
     name = "state"
 
@@ -80,11 +106,7 @@ class StateCapability:
         user: Callable[[CallMeta], str] = lambda meta: meta.labels.get("user", ""),
         rules: Mapping[str, Operation] | None = None,
     ) -> None:
-        """Construct the capability on a store; `user` returns the user of a call.
-
-        `rules` names for a key, with its scope, the only operation that may change it: a counter that is
-        only added to is never lost to a call made at the same time.
-        """
+        """Construct the capability. The class documents the arguments."""
         self._store = store
         self._app = app
         self._user = user
@@ -93,13 +115,15 @@ class StateCapability:
         """The state of turns by owner."""
 
     def open(self, call: CallScope) -> State:
+        """Internal: return the state of a call."""
         return State(call, owner=self.owner, load=self.load, refuse=self.refuse)
 
     def for_thread(self, opened: State, wait: Wait) -> SyncState:
+        """Internal: return the state of a call for its thread."""
         return SyncState(opened, wait)
 
     async def close(self, opened: Sequence[tuple[State, bool]]) -> None:
-        """Store the changes of calls that succeeded; the changes of other calls are dropped."""
+        """Internal: store the changes of calls that succeeded, and drop those of other calls."""
         unsaved = {state: state.end() for state, _ in opened}
         succeeded_calls = [state for state, succeeded in opened if succeeded]
         merged: dict[tuple[Scope, str], list[Change]] = {}
@@ -128,14 +152,11 @@ class StateCapability:
             _report_conflicts(succeeded_calls)
 
     async def load(self, scope: Scope, owner: str) -> dict[str, Json]:
+        """Internal: return the values of an owner."""
         return self._turns.get(owner, {}) if scope == "temp" else await self._store.load(scope, owner)
 
     async def read(self, meta: CallMeta) -> dict[str, Json]:
-        """Return all values that a call with this meta could read, under the keys of `State.get`.
-
-        Those of the session are without `session:`, unless they have a colon of their own. A scope whose
-        owner the meta does not say is left out.
-        """
+        """Return all values that a call with this `CallMeta` can read, by the keys of `State.get`."""
         scopes: tuple[Scope, ...] = ("app", "user", "session")
         places: list[tuple[Scope, str]] = [
             (scope, owner) for scope in scopes if (owner := self._owner(scope, meta))
@@ -154,13 +175,14 @@ class StateCapability:
 
     @property
     def store(self) -> StateStore:
+        """Store of the values."""
         return self._store
 
     async def forget(self, session_id: str) -> int:
-        """Drop the state of a session; return how many documents were dropped.
+        """Delete the state of a session, and return the number of deleted documents.
 
         Raises:
-            ToolgenError: the store cannot drop any.
+            ToolgenError: The store is no `ErasingStateStore`.
         """
         if not isinstance(self._store, ErasingStateStore):
             raise ToolgenError(
@@ -173,7 +195,7 @@ class StateCapability:
         """Return the owner of a scope for a call.
 
         Raises:
-            RuntimeError: the host's `CallMeta` does not say.
+            RuntimeError: The `CallMeta` does not determine it.
         """
         owner = self._owner(scope, meta)
         if not owner:
@@ -193,10 +215,10 @@ class StateCapability:
                 return json.dumps([meta.session_id, meta.turn_id]) if meta.turn_id else _NO_TURN
 
     def refuse(self, key: str, operation: Operation) -> None:
-        """Raise when the rules require another operation for the key.
+        """Internal: check the rules.
 
         Raises:
-            ValueError: they do.
+            ValueError: The rules require another operation for the key.
         """
         rule = self._rules.get(key)
         if rule is not None and rule != operation:

@@ -13,11 +13,15 @@ class Bounds:
     """How much of the data a bounded result shows."""
 
     returned: int
+    """Number of items in the result."""
     truncated: bool
+    """Whether there are more items."""
     total: int | None = None
-    """None when it is not known."""
+    """Number of all items; None if unknown."""
     refinement_hint: str | None = None
+    """How the model can get other items, for example with a filter."""
     next_cursor: str | None = None
+    """Cursor of the next page."""
 
 
 def bounds_fault(bounds: Bounds, *, items: int | None, is_paged: bool) -> str | None:

@@ -9,13 +9,14 @@ HINT: Final = "\n  hint: "
 
 
 class ToolgenError(Exception):
-    """Something around toolgen is wrong: a file, a setting, a registration. The command exits with 2."""
+    """Base class of errors of the environment: a file, a setting or a registration. Commands exit with 2."""
 
     def __init__(self, message: str, *, hint: str = "") -> None:
         super().__init__(message)
         self.message = message
+        """What happened."""
         self.hint = hint
-        """What to do about it, as an action."""
+        """What to do."""
 
     def __str__(self) -> str:
         return f"{self.message}{HINT}{self.hint}" if self.hint else self.message

@@ -15,6 +15,7 @@ _HTML: Final = re.compile(rb"(?:\xef\xbb\xbf)?\s*<(?:!doctype\s+html|html|head|b
 HTML_HINT: Final = "it is a web page; save the JSON itself, which the page may link as 'raw' or 'download'"
 """What to do about a page of HTML in the place of JSON."""
 Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
+"""A JSON value."""
 
 
 def compact(value: Json) -> str:

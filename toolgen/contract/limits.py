@@ -35,31 +35,34 @@ _AS_ARRAYS: Final = bytes.maketrans(b"{}", b"[]")
 
 @frozen_record
 class Limits:
-    """The limits of one runtime; each has a default that is far above what tools are called with.
+    """Maximum sizes of documents, for all tools of a runtime.
 
-    Of 3,980 recorded arguments and results of real tools the longest has 2,867 bytes, the deepest 9 levels,
-    the fullest 163 keys.
+    The defaults are far above what tools need: of 3,980 recorded arguments and results of real tools, the
+    longest has 2,867 bytes, the deepest 9 levels and the fullest 163 keys.
+
+    Raises:
+        ValueError: A limit is below 1, `result_bytes` is below 100, or one of the last two is negative.
     """
 
     bytes: int = 4 * 2**20
-    """Size of one incoming document: arguments, an answer, a delivered result; gRPC's default."""
+    """Size of an incoming document: arguments, an answer, a delivered result."""
     depth: int = 64
-    """Arrays and objects inside one another."""
+    """Levels of nested arrays and objects in an incoming document."""
     keys: int = 10_000
-    """Members of all objects and items of all arrays of one document, together."""
+    """Number of all object members and array items of an incoming document."""
     issues: int = 20
-    """Issues of one document that are built; the others are counted."""
+    """Number of issues that are reported for a document; further ones are counted."""
     result_bytes: int = 4 * 2**20
-    """Size of one outgoing document: a result, an error, an acknowledgement, a text of an event.
+    """Size of an outgoing document: a result, an error, an acknowledgement, a text of an event.
 
-    A tool's own `max_result_bytes` stands in its place.
+    A tool's own `max_result_bytes` takes precedence.
     """
     inline_artifact_bytes: int = 16 * 2**10
-    """Size of an artifact's data in its reference, in events and in conversations."""
+    """Size up to which the data of an artifact is part of its reference, in events and conversations."""
     attached_bytes: int = 10 * 2**20
-    """Size of one file of a person, and of all files that one planning attaches for its model."""
+    """Size of a person's file, and of all files of a model request together."""
     small_bytes: int = field(init=False, repr=False, compare=False)
-    """A document up to this length is within all limits, whatever it holds."""
+    """Internal: a document up to this size is within all limits."""
 
     def __post_init__(self) -> None:
         """Check the limits.

@@ -64,38 +64,40 @@ class ToolFacts:
     title: str = ""
     """Name for people."""
     description: str
+    """Description for the model."""
     icons: tuple[Icon, ...] = ()
-    """Pictures of the tool, for user interfaces."""
+    """Icons for user interfaces."""
     deprecated: Deprecation | None = None
-    """Why the tool should not be used any more, and which one should."""
+    """Why the tool should no longer be used, and its replacement."""
     tags: tuple[str, ...] = ()
-    """The toolset's first, then the tool's own."""
+    """Tags of the toolset, then those of the tool."""
     annotations: Mapping[Hint, bool] = field(default_factory=dict)
-    """The hints that the author set."""
+    """Behavior hints that the author set."""
     meta: Mapping[str, Json] = field(default_factory=dict)
+    """Other metadata, for clients."""
     timeout: float | None = None
-    """Seconds that one execution may take."""
+    """Maximum seconds of an execution."""
     is_sequential: bool = False
-    """Runs alone among the sequential tools of its runtime, or among those that `sequential_by` says."""
+    """Whether its calls run one at a time."""
     sequential_by: str = ""
-    """What sequential calls have in common that take turns: `session`, or the name of an argument, among the
-    tools of the toolset; "" for all calls of the runtime."""
+    """Scope of sequential calls: `session`, the name of an argument (one call per value among the tools of
+    the toolset), or "" for the whole runtime."""
     is_terminal: bool = False
-    """Its result ends the turn."""
+    """Whether its result ends the turn."""
     is_bookkeeping: bool = False
-    """Its calls count against no limit of a run."""
+    """Whether its calls do not count towards the limits of a run."""
     instructions: str = ""
     """Instructions for the model."""
     reminder: str = ""
-    """A reminder for the model, after each result."""
+    """Reminder for the model after each result."""
     call_hint: str = ""
     """Text for people before the call; `{field}` stands for an argument."""
     result_hint: str = ""
     """Text for people after the call; `{field}` stands for a field of the result."""
     needs: tuple[str, ...] = ()
-    """Capabilities that its executor uses."""
+    """Names of the capabilities that the executor needs."""
     is_lenient: bool = False
-    """Its result passes on what a lenient service answers, also what does not fit."""
+    """Whether answers of a lenient service that do not fit are passed on."""
 
 
 @frozen_record
@@ -140,13 +142,14 @@ class Confirmation(Generic[T]):
     """A person must approve the call."""
 
     hint: str = ""
-    """What the person is asked; `{field}` stands for an argument."""
+    """Question for the person; `{field}` stands for an argument."""
     when: Mapping[str, tuple[Json, ...]] = field(default_factory=dict)
-    """Only when each of these arguments has one of the values; always when empty."""
+    """Values by argument: approval is required only if each argument has one of its values. Empty means
+    always."""
     payload: T | None = None
-    """What the person may add to an approval."""
+    """Type of the values that the person can add to an approval."""
     grantable: bool = False
-    """Whether an approval may count for further calls of the session."""
+    """Whether an answer can approve further calls of the session."""
 
     def typed(self, convert: Callable[[T], U]) -> Confirmation[U]:
         """Return the same with another thing in the place of each type."""

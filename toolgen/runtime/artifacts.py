@@ -1,4 +1,4 @@
-"""What results refer to by a URI: artifacts, files, and results that were too large."""
+"""Stored artifacts, files and shortened results, by URI."""
 
 from __future__ import annotations
 
@@ -13,19 +13,22 @@ if TYPE_CHECKING:
 
 @final
 class RuntimeArtifacts:
-    """The stored artifacts of one runtime, as `Runtime.artifacts`."""
+    """Stored artifacts."""
 
     def __init__(self, services: RuntimeServices) -> None:
         self._keeper = services.artifacts
 
     async def load(self, uri: str, *, session_id: str | None = None) -> StoredArtifact:
-        """Return the data of a URI.
+        """Return the data of a URI: an artifact, a file of `ctx.artifacts`, or a result that was shortened.
 
-        `session_id` is whose it has to be, "" for runs of no session; without one it is not compared.
+        Args:
+            uri: URI of an `ArtifactRef`.
+            session_id: Session that must own the data; "" for runs without a session. By default the owner is
+                not checked.
 
         Raises:
-            UnknownArtifactError: there is nothing, or it belongs to another session.
-            StoreError: the store cannot be used.
+            UnknownArtifactError: Nothing has the URI, or it belongs to another session.
+            StoreError: The store cannot be used.
         """
         artifact = None if self._keeper is None else await self._keeper.read(uri, session_id)
         if artifact is None:

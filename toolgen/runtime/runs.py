@@ -1,4 +1,4 @@
-"""The runs of a runtime, of agents and of calls: executed, listed, cancelled and resolved."""
+"""Runs of a runtime: of agents and of calls."""
 
 from __future__ import annotations
 
@@ -26,59 +26,66 @@ _PAGE: Final = 100
 
 @final
 class RuntimeRuns:
-    """The runs of one runtime, as `Runtime.runs`."""
+    """Runs of agents and of calls."""
 
     def __init__(self, assembly: Assembly, waits: WaitRegistry | None) -> None:
         self._assembly = assembly
         self._waits = waits
 
     def be_client(self, *, checks: bool = False) -> None:
-        """Execute only the runs of calls that this runtime makes or answers, and those of `start`.
+        """Execute only the runs of this runtime's own calls and answers, and those passed to `start`.
 
-        With `checks` it opens although the secret of what waits is missing; all of it is unsealed then, and
-        `Waits.adopt` makes a new secret.
+        Call it before you open the runtime, for example in a command or a console. If another process
+        executes the runs of the same file, it executes these too. Without an engine it has no effect.
 
-        It is called before the runtime is opened. Where another process executes the runs of a file, that one
-        executes these too. Without an engine it does nothing.
+        Args:
+            checks: Open the runtime even if the secret of suspended calls is missing. All of them then count
+                as unsealed, and `waits.adopt` creates a new secret.
         """
         if self._waits is not None:
             self._waits.be_client(checks=checks)
 
     async def start(self, run_id: str = "") -> None:
-        """Start to execute the runs of the engine; after `be_client` only the one of this id.
+        """Begin to execute the runs of the engine; after `be_client`, only the run with this ID.
 
         Raises:
-            EngineError: another process executes the runs of the file, and this runtime is no client.
+            EngineError: Another process executes the runs of the file, and `be_client` was not called.
         """
         if self._waits is not None:
             await self._waits.start(run_id)
 
     async def cancel(self, run_id: str, reason: str = "") -> None:
-        """Cancel a run, with all that it has started and waits for; one that is over is left alone.
+        """Cancel a run and everything that it has started and waits for. A run that has ended stays as it is.
 
         Raises:
-            UnknownRunError: no run has the id.
-            NoEngineError: this runtime has no runs.
+            UnknownRunError: No run has the ID.
+            NoEngineError: The runtime has no engine.
         """
         await self._registry().engine.cancel(run_id, reason=reason)
 
     async def status(self, run_id: str) -> RunStatus:
-        """Return the status of a run for its clients, as `status_of`.
+        """Return the status of a run, as clients see it.
 
         Raises:
-            UnknownRunError: no run has the id.
-            NoEngineError: this runtime has no runs.
+            UnknownRunError: No run has the ID.
+            NoEngineError: The runtime has no engine.
         """
         return self.status_of(await self._registry().engine.status(run_id))
 
     async def list(
         self, *, state: RunState | None = None, session: str | None = None, after: str = "", limit: int = 100
     ) -> tuple[RunStatus, ...]:
-        """Return runs, the newest first: in a state for their clients, of a session, those after a run.
+        """Return the statuses of runs, newest first.
+
+        Args:
+            state: Only runs in this state.
+            session: Only runs of this session.
+            after: Only runs older than the run with this ID, for the next page.
+            limit: Maximum number of runs.
 
         Raises:
-            TypeError, ValueError: `limit` is no number of runs.
-            NoEngineError: this runtime has no runs.
+            TypeError, ValueError: `limit` is not a valid number.
+            NoEngineError: The runtime has no engine.
         """
         statuses = await runs_in_state(
             self._registry().engine, self.status_of, state=state, session=session, after=after, limit=limit
@@ -86,12 +93,12 @@ class RuntimeRuns:
         return tuple(map(self.status_of, statuses))
 
     async def events(self, run_id: str, *, after: int = 0) -> tuple[Event, ...]:
-        """Return the events of a run that are logged now, those after this `seq`.
+        """Return the stored events of a run whose `seq` is greater than `after`.
 
         Raises:
-            UnknownRunError: no run has the id.
-            NoEngineError: this runtime has no runs.
-            TypeError, ValueError: `after` is no `seq`.
+            UnknownRunError: No run has the ID.
+            NoEngineError: The runtime has no engine.
+            TypeError, ValueError: `after` is not a valid number.
         """
         from toolgen.events.document import logged_event
 
@@ -102,12 +109,12 @@ class RuntimeRuns:
         return tuple([logged_event(run_id, seq, document, ids) async for seq, document in logged])
 
     async def follow(self, run_id: str, *, after: int = 0) -> AsyncIterator[Event]:
-        """Yield the events of a run after this `seq`, to its `run_stream_end`, as they are logged.
+        """Yield the events of a run whose `seq` is greater than `after`, live, up to its `run_stream_end`.
 
-        Between them come those of this process that no log has, such as pieces of a text, with `seq` 0.
+        Events that are not stored, such as pieces of text, have the `seq` 0 and come only from this process.
 
         Raises:
-            UnknownRunError, NoEngineError, TypeError, ValueError: as `events`.
+            UnknownRunError, NoEngineError, TypeError, ValueError: As in `events`.
         """
         from toolgen.events.document import logged_event
 
@@ -118,14 +125,14 @@ class RuntimeRuns:
             yield logged_event(run_id, seq, document, ids)
 
     async def call_result(self, run_id: str) -> ToolResult:
-        """Return the result of the direct call of a run as it stands, with what it waits for.
+        """Return the current result of the direct call that a run executes, with its open questions.
 
-        It is running while the call is executed. Of one that has ended it is what was kept.
+        The status is `running` while the call is executed.
 
         Raises:
-            UnknownRunError: no run of a direct call has the id.
-            SuspensionError: what it waits for was changed, or nobody has sealed it.
-            NoEngineError: this runtime has no runs.
+            UnknownRunError: No run of a direct call has the ID.
+            SuspensionError: The stored call was changed or has no valid seal.
+            NoEngineError: The runtime has no engine.
         """
         from toolgen.waiting.awaiting_results import result_so_far
 
@@ -135,30 +142,29 @@ class RuntimeRuns:
         return result
 
     def status_of(self, status: RunStatus) -> RunStatus:
-        """Return the status of a run for its clients.
+        """Convert the engine's status of a run to the one that clients see.
 
-        For its engine the run of an agent that ended with a failure is `completed`: its loop has returned.
-        For clients it is `failed`, and `error` says why.
+        If an agent's run ends with a failure, the engine's state is `completed`, and clients see `failed`
+        with the `error`.
         """
         return status if self._assembly.loops is None else self._assembly.loops.status_of(status)
 
     async def resolve(self, run_id: str, tool_call_id: str, resolution: Resolution, *, by: str) -> ToolResult:
-        """Store the outcome of a call whose outcome was unknown, and return it.
+        """Store the outcome of a call whose status is `unknown`, and return it. Nothing is executed.
 
-        The turns after it see it in the place of the words that the call may have run, and who says so is
-        kept beside it. It is also the run `<run>/resolved:<call>`, whose one `tool_end` names who says so in
-        `resolved_by`. Nothing is executed.
+        Later turns of the conversation see this outcome and who reported it. The run `<run>/resolved:<call>`
+        records it, with one `tool_end` that has `resolved_by`.
 
         Args:
-            run_id: Of the agent that made the call, or of the call itself: `call_…`.
-            tool_call_id: Of the call; "" for that of a run of one call.
-            resolution: What became of it; a result has to fit the tool.
-            by: Who has found out.
+            run_id: Run of the agent that made the call, or run of the call itself (`call_…`).
+            tool_call_id: ID of the call; "" for a run of a single call.
+            resolution: Outcome of the call; a result must fit the tool.
+            by: Name of the person who reports the outcome.
 
         Raises:
-            UnknownRunError: no run has the id.
-            ResolveError: the outcome is known or may still come, there is no such call, the result does not
-                fit, or nobody is named.
+            UnknownRunError: No run has the ID.
+            ResolveError: The outcome is known or can still arrive, the call does not exist, the result does
+                not fit, or `by` is empty.
         """
         if not by:
             raise ResolveError("by is empty", hint="name the person who resolves the call")

@@ -1,7 +1,7 @@
-"""The registry of tools, and the door through which calls come in.
+"""The registry of tools and the entry point of calls.
 
-`Runtime` is the one class that a host constructs. It executes calls; all else stands in its parts, such as
-`Runtime.tools`.
+`Runtime` is the only class that a host has to construct. It executes calls; everything else is in its parts,
+such as `Runtime.tools`.
 """
 
 from __future__ import annotations
@@ -52,34 +52,32 @@ class Runtime(SingleCalls):
     """Executes the calls of the toolsets that are registered with it.
 
     Args:
-        interceptors: Fill injected fields that no call fact fills; they run in the order given.
-        hooks: Stand before and after tools, in the order given.
-        policy: Decides over every call.
-        capabilities: What executors find at their context, by name.
-        events: The hub for events; without it none are emitted.
-        spans: OpenTelemetry's, one a call.
-        metrics: OpenTelemetry's, of calls, waits and runs.
-        disabled: The tools that are disabled while the runtime works; without it none can be.
-        engine: Executes the runs of agents, and those of calls that wait for an answer; without it nobody can
-            be asked, and agents run in this process, in memory.
-        secret: Seals the tokens of calls that wait, and their answers: at least 16 random bytes, the same in
-            all processes; of several the first seals. By default the engine keeps one, unless it has many
-            workers.
-        waiting: Whether somebody can be asked, for how long calls wait, how many, and who may answer.
-        limits: How large documents may be that come in and that go out.
-        scheduling: How many calls run at once, by process, run, session and tool, how many wait, how many
-            threads synchronous tools have, how long a call may take, and how often it is retried.
+        interceptors: Fill injected fields that no `CallMeta` field fills, in this order.
+        hooks: Run before and after calls, in this order.
+        policy: Allows, denies or asks for approval of every call.
+        capabilities: Objects for executors, such as `ctx.state`; each name once.
+        events: Hub that receives the events. Without one, no events are emitted.
+        spans: Creates an OpenTelemetry span for each call.
+        metrics: Records OpenTelemetry metrics of calls, suspended calls and runs.
+        disabled: Switches tools off and on while the runtime works. Without it, no tool can be disabled.
+        engine: Stores and executes runs of agents and of suspended calls. Without one, calls that need an
+            answer are denied, and agents run in memory.
+        secret: Key of at least 16 random bytes that seals tokens, answers and stored calls, the same in all
+            processes. In a sequence, the first key seals and all of them verify. By default the engine stores
+            one, unless it has many workers.
+        waiting: Options of suspended calls: expiry, limits and who can answer.
+        limits: Maximum sizes of incoming and outgoing documents.
+        scheduling: Limits of concurrency, threads, time and retries.
 
     Raises:
-        RegistrationError: something is no interceptor, hook, policy or engine, one stands where a list
-            belongs, or two capabilities have one name; or the engine has many workers that cannot share a
-            store of the capabilities, or there is no secret for them.
+        RegistrationError: An argument has the wrong type, two capabilities have the same name, or an engine
+            with many workers has no secret or gets a store that they cannot share.
     """
 
     engine: Engine | None
-    """The engine that executes the runs; None without one, and then no call can wait."""
+    """Engine that executes the runs; None if there is none, so that no call can be suspended."""
     events: Events | None
-    """The hub of its events; None where this runtime was given none, and nothing is told."""
+    """Hub of the events; None if no events are emitted."""
 
     def __init__(
         self,
@@ -98,7 +96,7 @@ class Runtime(SingleCalls):
         limits: Limits = DEFAULT_LIMITS,
         scheduling: Scheduling = DEFAULT_SCHEDULING,
     ) -> None:
-        """Construct a runtime without tools; its class says what each argument is."""
+        """Construct a runtime without tools. The class documents the arguments."""
         check_policy(policy)
         options = runtime_options(
             interceptors,
@@ -127,21 +125,21 @@ class Runtime(SingleCalls):
         )
         self.events, self.engine = events, engine
         self.assembly = Assembly(self, options, self._services, events)
-        """What its parts share; agents join it."""
+        """Internal: state that the parts share."""
         self._hook_tools, self._disabled = options.hook_tools, disabled
         self._toolsets, self._directory = self.assembly.toolsets, self.assembly.directory
         self._waits = None if engine is None else self._registry_of_waits(engine, waiting, secret)
 
     @cached_property
     def tools(self) -> RuntimeTools:
-        """Its tools: registered, listed, disabled while it works."""
+        """Registers, lists, disables and enables tools."""
         from .tools import RuntimeTools
 
         return RuntimeTools(self.assembly, self._disabled)
 
     @property
     def waits(self) -> Waits:
-        """Its calls that wait: listed, shown, answered and cancelled."""
+        """Lists, shows, answers and cancels suspended calls."""
         return self._waits_of_all  # pyright takes no cached property for the one of a protocol
 
     @cached_property
@@ -152,14 +150,14 @@ class Runtime(SingleCalls):
 
     @cached_property
     def runs(self) -> RuntimeRuns:
-        """Its runs, of agents and of calls: executed, listed, cancelled and resolved."""
+        """Lists, cancels and resolves runs of agents and of calls."""
         from .runs import RuntimeRuns
 
         return RuntimeRuns(self.assembly, self._waits)
 
     @cached_property
     def artifacts(self) -> RuntimeArtifacts:
-        """What its results refer to by a URI."""
+        """Loads stored artifacts by URI."""
         from .artifacts import RuntimeArtifacts
 
         return RuntimeArtifacts(self._services)
@@ -173,17 +171,25 @@ class Runtime(SingleCalls):
         *,
         within: Snapshot | None = None,
     ) -> ToolResult:
-        """Return the one result of a call, as `call`; under this name it is executed once.
+        """Execute a call once under a name, and return its result.
 
-        Made again it has the result that it had, or its open question; one that runs is waited for. One of
-        another tool or with other arguments is a `CallNameError` and executes nothing, unless the first one
-        still waits for its approval: then that question is taken back, and the new arguments are asked about.
-        Kept are, for as long as the engine keeps runs, the calls that asked somebody or may not run twice;
-        without an engine none are.
+        If the same call is made again, it returns the stored result or the open question, or waits for the
+        call that is running. The engine stores calls that were suspended and calls that must not run twice,
+        as long as it stores their runs. Without an engine nothing is stored.
+
+        Args:
+            name: Name of the call, which its caller repeats.
+            tool: As in `call`.
+            arguments: As in `call`.
+            meta: As in `call`.
+            within: As in `call`.
 
         Raises:
-            RegistrationError: as `call`.
-            TypeError: as `call`.
+            CallNameError: Another call has the name: one of another tool or with other arguments. If that
+                call still waits for its approval, its request is replaced by one for the new arguments
+                instead.
+            RegistrationError: As in `call`.
+            TypeError: As in `call`.
         """
         self._hook_tools.require_all_known()
         registered = (self._directory if within is None else within.directory).by_name.get(tool_name(tool))
@@ -203,12 +209,18 @@ class Runtime(SingleCalls):
     async def call_all(
         self, calls: Iterable[ToolCall], *, values: Values | None = None, within: Snapshot | None = None
     ) -> tuple[ToolResult, ...]:
-        """Return the results of calls made at once, in the order of the calls.
+        """Execute calls concurrently, and return their results in the order of the calls.
 
-        A failure of one leaves the others alone. What they did to shared state is settled in their order.
+        A failed call does not affect the others. Their changes of shared state are stored in the same order.
+
+        Args:
+            calls: Calls with their arguments and metadata.
+            values: Values that the hooks and tools of the turn share.
+            within: Snapshot in which to look up the tools; by default the registered tools.
 
         Raises:
-            RegistrationError, EventLoopError: as `call`.
+            RegistrationError: As in `call`.
+            EventLoopError: As in `call`.
         """
         self._hook_tools.require_all_known()
         directory = self._directory if within is None else within.directory
@@ -218,14 +230,13 @@ class Runtime(SingleCalls):
         return await gather_results(calls, directory, batch, self._services, self._hand_to_run)
 
     async def aclose(self) -> None:
-        """Stop the runs of agents, end the threads, and close what the runtime owns.
+        """Stop runs and threads, and close the toolsets and the engine.
 
-        Direct calls that are executed as runs, since they were approved or have a name, may end before, for
-        at most `CLOSING_S` seconds. Calls that a host makes meanwhile end as `RuntimeClosedError`, and those
-        that need the engine do until it is opened again.
+        Direct calls that are executed as runs have 10 seconds to end. Calls that are made meanwhile end with
+        `RuntimeClosedError`. `async with runtime` opens the runtime again.
 
         Raises:
-            Exception: what a part raises that cannot be closed; all others are closed.
+            Exception: A part could not be closed; all others are closed nevertheless.
         """
         self._services.scheduler.close()
         async with AsyncExitStack() as parts:  # the last one goes first
@@ -267,13 +278,12 @@ class Runtime(SingleCalls):
         await self.aclose()
 
     async def check_stores(self) -> None:
-        """Return where the servers of all stores can be used now: of capabilities, sessions, large values.
+        """Check that the database servers of all stores can be reached.
 
-        Stores in memory and in files of their own are not checked, nor those of sinks. It has no time limit
-        of its own.
+        Stores in memory and in files are not checked, and neither are event sinks. There is no time limit.
 
         Raises:
-            StoreError: one of them cannot be used; the class says why.
+            StoreError: A server cannot be used; the subclass has the reason.
         """
         from toolgen.stores.transactions import servers_of
 
@@ -286,7 +296,7 @@ class Runtime(SingleCalls):
 
     @property
     def stuck_threads(self) -> Mapping[str, int]:
-        """Number of stuck threads by tool id: their calls are over, their executors still run."""
+        """Number of threads by tool ID whose function still runs after the end of its call."""
         return self._services.execution.stuck_threads
 
     @cached_property

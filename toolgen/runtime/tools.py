@@ -1,4 +1,4 @@
-"""The tools of a runtime: registered, listed, and disabled while it works."""
+"""Registration, lists and switches of the tools of a runtime."""
 
 from __future__ import annotations
 
@@ -20,21 +20,23 @@ if TYPE_CHECKING:
 
 @final
 class RuntimeTools:
-    """The tools of one runtime, as `Runtime.tools`."""
+    """Tools of a runtime."""
 
     def __init__(self, assembly: Assembly, switches: DisabledTools | None) -> None:
         self._assembly = assembly
         self._switches = switches
 
     def register(self, registration: ToolsetRegistration | StaticToolset) -> None:
-        """Add a toolset; all of it or, when something does not fit, nothing.
+        """Register a toolset, completely or not at all.
 
-        A warning goes to the log where a tool asks before it runs, or its result comes later, and no engine
-        keeps the call.
+        A warning is logged if a tool can be suspended and the runtime has no engine.
+
+        Args:
+            registration: What the generated `registration(executor)` or `function_toolset` returns.
 
         Raises:
-            RegistrationError: it is registered already, a method or a capability is missing, or nobody
-                fills an injected field.
+            RegistrationError: The toolset is registered already, a method or a capability is missing, or an
+                injected field is filled by no interceptor.
         """
         self._assembly.registry.register(registration)
         if isinstance(registration, StaticToolset):
@@ -49,28 +51,37 @@ class RuntimeTools:
         on_error: OnError = "fail",
         timeout: float = 30.0,
     ) -> None:
-        """Add a toolset that lists its tools for each request; `snapshot` calls it.
+        """Add a toolset that lists its tools for each request.
 
-        An asynchronous context manager is opened with the runtime and closed with it. `timeout` are the
-        seconds that opening it, or one list, may take.
+        If it is an asynchronous context manager, it is opened and closed with the runtime.
+
+        Args:
+            toolset: Dynamic toolset, or a registration.
+            on_error: If it cannot list its tools: `fail` the request, `drop` the tools, or use the last list
+                of the session (`stale`).
+            timeout: Maximum seconds for opening the toolset and for each list.
 
         Raises:
-            RegistrationError: it is no toolset, or another one has its name.
+            RegistrationError: It is not a toolset, or another one has the same name.
         """
         self._assembly.toolsets.add(toolset, on_error, timeout)
 
     async def snapshot(
         self, context: ReadonlyContext | None = None, *, previous: Snapshot | None = None
     ) -> Snapshot:
-        """Return the tools of one model request; its calls go through the snapshot.
+        """Return the tools for one model request. Make the calls of the request through the snapshot.
 
-        A wire name that tools of several registered toolsets have gets the name of the toolset before it.
-        `previous` is the snapshot of the request before it, in the same run.
+        Disabled tools are left out. If tools of several registered toolsets have the same wire name, their
+        names get the name of the toolset as a prefix.
+
+        Args:
+            context: Call metadata and state, for dynamic toolsets.
+            previous: Snapshot of the previous request of the same run, for the errors of tools that are gone.
 
         Raises:
-            SnapshotError: a toolset cannot list its tools, or two tools have one name, or a hook names a
+            SnapshotError: A toolset cannot list its tools, two tools have the same name, or a hook names a
                 tool that its toolset does not list.
-            RegistrationError: a hook names a tool that is not there.
+            RegistrationError: A hook names a tool that does not exist.
         """
         assembly = self._assembly
         assembly.options.hook_tools.require_all_known()
@@ -78,23 +89,24 @@ class RuntimeTools:
 
     @property
     def may_change(self) -> bool:
-        """Whether `snapshot` may return other tools for the next request."""
+        """Whether the next `snapshot` can have other tools."""
         return self._assembly.toolsets.may_change
 
     def toolsets(self) -> tuple[str, ...]:
-        """Return the names of the registered toolsets, `service.toolset`, in the order of registration."""
+        """Return the names of the registered toolsets, such as `home.devices`, in the order of
+        registration."""
         return self._assembly.toolsets.names
 
     def list(self) -> tuple[ToolSpec, ...]:
-        """Return the specs of all registered tools, in the order of registration."""
+        """Return the specs of all registered tools, disabled ones included, in the order of registration."""
         return self._assembly.directory.specs
 
     def spec(self, tool: str | ToolSpec) -> ToolSpec:
-        """Return the registered spec of a tool, by its id, its wire name or its generated spec.
+        """Return the registered spec of a tool, by its ID, wire name or generated spec.
 
         Raises:
-            UnknownToolError: no tool, or more than one, has the name.
-            TypeError: it is neither a name nor a spec.
+            UnknownToolError: No tool, or more than one, has the name.
+            TypeError: The argument is neither a name nor a spec.
         """
         directory, name = self._assembly.directory, tool_name(tool)
         registered = directory.by_name.get(name)
@@ -103,30 +115,30 @@ class RuntimeTools:
         return registered.spec
 
     def schema(self, tool: str | ToolSpec) -> dict[str, dict[str, Any]]:
-        """Return the JSON Schemas of a tool under `payload` and `result`.
+        """Return the JSON Schemas of the arguments (`payload`) and the `result` of a tool.
 
         Raises:
-            UnknownToolError, TypeError: as `spec`.
+            UnknownToolError, TypeError: As in `spec`.
         """
         spec = self.spec(tool)
         return {"payload": spec.payload.schema, "result": spec.result.schema}
 
     async def disable(self, tool: str | ToolSpec, reason: str = "", *, by: str = "") -> str:
-        """Disable a tool in all processes that share the store, within seconds, and return its id.
+        """Disable a tool within seconds in all processes that share the store, and return its ID.
 
-        Models are not offered it any more, and its calls end as errors without their executor, those too that
-        wait for an answer now. Calls that are executed go on.
+        Models are no longer offered the tool. New and suspended calls end as errors without being executed;
+        running calls continue.
 
         Args:
-            tool: An id, a wire name that one tool has, or a generated spec.
-            reason: What models and people read.
-            by: Who disables it.
+            tool: ID, wire name that only one tool has, or generated spec.
+            reason: Text for models and people.
+            by: Name of the operator.
 
         Raises:
-            UnknownToolError: no tool, or more than one, has the name.
-            RegistrationError: this runtime has no `disabled`, or a toolset cannot list its tools.
-            StoreError: the store cannot be used.
-            TypeError: the tool is neither a name nor a spec.
+            UnknownToolError: No tool, or more than one, has the name.
+            RegistrationError: The runtime was created without `disabled`, or a toolset cannot list its tools.
+            StoreError: The store cannot be used.
+            TypeError: The tool is neither a name nor a spec.
         """
         switches = self._require_switches()
         id_ = await self._id_of(tool_name(tool))
@@ -134,10 +146,10 @@ class RuntimeTools:
         return id_
 
     async def enable(self, tool: str | ToolSpec) -> str:
-        """Enable a tool again, and return its id; of a tool that is gone by its id.
+        """Enable a tool again and return its ID. For a tool that no longer exists, pass the ID.
 
         Raises:
-            UnknownToolError, RegistrationError, StoreError, TypeError: as `disable`.
+            UnknownToolError, RegistrationError, StoreError, TypeError: As in `disable`.
         """
         switches, name = self._require_switches(), tool_name(tool)
         is_known = any(disabled.tool == name for disabled in await switches.all())
@@ -146,16 +158,16 @@ class RuntimeTools:
         return id_
 
     async def disabled(self) -> tuple[DisabledTool, ...]:
-        """Return the tools that are disabled now, by id.
+        """Return the disabled tools, sorted by ID.
 
         Raises:
-            RegistrationError, StoreError: as `disable`.
+            RegistrationError, StoreError: As in `disable`.
         """
         return await self._require_switches().all()
 
     @property
     def disabled_store(self) -> StateStore | None:
-        """The store of what is disabled; None where nothing can be."""
+        """Store of the disabled tools; None if no tool can be disabled."""
         return None if self._switches is None else self._switches.store
 
     def _require_switches(self) -> DisabledTools:

@@ -73,14 +73,24 @@ class _View:
 
 
 def filter_toolset(toolset: DynamicToolset | ToolsetRegistration, predicate: Predicate) -> DynamicToolset:
-    """Return the toolset with those tools that the predicate accepts, for each tool of each request."""
+    """Return a toolset with the tools that a predicate accepts.
+
+    Args:
+        toolset: Toolset to filter.
+        predicate: Function of the spec and the `ReadonlyContext` of a request, also an asynchronous one.
+    """
     return _View(as_toolset(toolset), predicate=predicate)
 
 
 def allow_tools(toolset: DynamicToolset | ToolsetRegistration, *names: str) -> DynamicToolset:
-    """Return the toolset with the tools of these ids or wire names only.
+    """Return a toolset with only some tools.
 
-    A name that no tool has is an error when the tools are listed.
+    Args:
+        toolset: Toolset to filter.
+        names: IDs or wire names. If no tool has a name, listing the tools raises `SnapshotError`.
+
+    Raises:
+        RegistrationError: There are no names.
     """
     if not names:
         raise RegistrationError("allow_tools has no names", hint="name the tools that it lets through")
@@ -93,9 +103,11 @@ def allow_tools(toolset: DynamicToolset | ToolsetRegistration, *names: str) -> D
 
 
 def prefixed(toolset: DynamicToolset | ToolsetRegistration, prefix: str) -> DynamicToolset:
-    """Return the toolset with the prefix, such as `office_`, before each wire name; ids stay.
+    """Return a toolset with a prefix before each wire name. IDs do not change.
 
-    It stands in the place of the one that names of an MCP server have by themselves.
+    Args:
+        toolset: Toolset whose tools are renamed. The prefix of an MCP server's toolset is replaced.
+        prefix: Prefix, such as `office_`.
     """
     inner = as_toolset(toolset)
     own = _own_prefix(inner)
@@ -112,9 +124,12 @@ def prefixed(toolset: DynamicToolset | ToolsetRegistration, prefix: str) -> Dyna
 def with_confirmation(
     toolset: DynamicToolset | ToolsetRegistration, *, hint: str = "", tools: Sequence[str] = ()
 ) -> DynamicToolset:
-    """Return the toolset with a confirmation before each call, of all tools or of those named.
+    """Return a toolset whose calls need approval.
 
-    `hint` is what the person is asked, in the place of the design's own; `{field}` stands for an argument.
+    Args:
+        toolset: Toolset to wrap.
+        hint: Question for the person, in place of the design's; `{field}` stands for an argument.
+        tools: IDs or wire names of the tools; all by default.
     """
 
     def change(listed: Sequence[BoundTool]) -> Sequence[BoundTool]:

@@ -35,37 +35,38 @@ class _WithJson:
 
 @frozen_record
 class FieldIssue(_WithJson):
-    """One fault of one value of a document; a codec gives the same object to each call with this fault."""
+    """A rule that a value of a document breaks. A value that breaks several rules has several issues."""
 
     keys: Keys
     """Keys and array indexes that lead to the value."""
     constraint: IssueCode
+    """Code of the rule."""
     message: str
-    """What is wrong, for the model: "must be at most 500". Never holds the value itself."""
+    """Text for the model, such as "must be at most 500". It never contains the value."""
     expected: str | None = None
-    """JSON type, form or pattern that was wanted."""
+    """Expected JSON type, format or pattern."""
     actual: str | None = None
-    """JSON type that was found."""
+    """Actual JSON type."""
     allowed: tuple[Json, ...] | None = None
-    """The values, tags or keys that would do."""
+    """Allowed values, tags or keys; at most 20 values for a missing one."""
     limit: int | float | str | None = None
-    """The bound that was crossed: a value, a length, or a step; of a date or a decimal, as it is written."""
+    """Limit that was exceeded: a value, a length or a step."""
 
     @property
     def path(self) -> str:
-        """JSONPath of the value: `$.devices[0].id` (RFC 9535; brackets where a key is no identifier)."""
+        """JSONPath of the value, such as `$.devices[0].id` (RFC 9535)."""
         return "$" + "".join([_step(key) for key in self.keys])
 
     @property
     def pointer(self) -> str:
-        """JSON Pointer of the value: `/devices/0/id` (RFC 6901)."""
+        """JSON Pointer of the value, such as `/devices/0/id` (RFC 6901)."""
         return pointer_of(self.keys)
 
     def __str__(self) -> str:
         return f"{self.path} {self.message}"
 
     def as_json(self) -> dict[str, Json]:
-        """Return the issue as the model sees it; facts that do not apply are left out."""
+        """Return the issue as the model sees it, without the fields that do not apply."""
         facts: dict[str, Json] = {"path": self.path, "constraint": self.constraint, "message": self.message}
         if self.expected is not None:
             facts["expected"] = self.expected
@@ -78,7 +79,7 @@ class FieldIssue(_WithJson):
         return facts
 
     def shortened(self) -> FieldIssue:
-        """Return the issue with its longest keys and its message cut; itself where all is short."""
+        """Internal: return the issue with long keys and messages shortened."""
         keys = tuple([short(key, LONGEST_KEY) if isinstance(key, str) else key for key in self.keys])
         message = short(self.message, _LONGEST_MESSAGE)
         if keys == self.keys and message == self.message:
@@ -86,7 +87,7 @@ class FieldIssue(_WithJson):
         return replace(self, keys=keys, message=message)
 
     def without_other_keys(self, allowed: Set[str]) -> FieldIssue:
-        """Return the issue with `HIDDEN` for each other key: any key may be a sensitive value."""
+        """Internal: return the issue with all other keys redacted."""
         keys = tuple([key if isinstance(key, int) or key in allowed else HIDDEN for key in self.keys])
         return self if keys == self.keys else replace(self, keys=keys)
 

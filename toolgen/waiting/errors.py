@@ -25,11 +25,11 @@ from toolgen.shapes.issues import FieldIssue
 
 
 class SuspensionError(ToolgenError):
-    """The answer is rejected; the class says why."""
+    """Base class of errors of answers. Nothing has run."""
 
 
 class UnknownSuspensionError(SuspensionError):
-    """No call waits under this token."""
+    """No suspended call has this token: no host with the secret issued it, or its run was deleted."""
 
 
 def unknown_suspension() -> UnknownSuspensionError:
@@ -44,19 +44,19 @@ class ForeignAnswerError(SuspensionError):
 
 
 class NotAllowedAnswerError(SuspensionError):
-    """The host's rule does not allow this person to give this answer; somebody else may."""
+    """The host's rule does not allow this answer by this person. Somebody else can answer."""
 
 
 class LateAnswerError(SuspensionError):
-    """The time to answer is over, the run of the call is, or its session has ended."""
+    """The request has expired, after seven days by default, or its run or session has ended."""
 
 
 class OtherQuestionError(SuspensionError):
-    """The answer names another question than the one that waits, or none where it has to; nothing changed."""
+    """The answer names another question than the open one, or none although it must name one."""
 
 
 class ConflictingAnswerError(SuspensionError):
-    """Another answer was given before."""
+    """The call was answered before, with a different answer."""
 
     def __init__(
         self,
@@ -68,11 +68,11 @@ class ConflictingAnswerError(SuspensionError):
 
 
 class MissingToolError(SuspensionError):
-    """The tool is not available here: its toolset is missing or does not list it. The call still waits."""
+    """This process does not have the tool. The call is still suspended."""
 
 
 class TamperedSuspensionError(SuspensionError):
-    """The journal of the run differs from the frozen call; the message names the run."""
+    """The journal of the run differs from the stored call. The message names the run."""
 
     def __init__(self, run_id: str) -> None:
         super().__init__(
@@ -82,7 +82,8 @@ class TamperedSuspensionError(SuspensionError):
 
 
 class UnsealedSuspensionError(SuspensionError):
-    """The frozen call has no seal, or that of a secret that this host has not; the message names the run."""
+    """The stored call has no seal of a secret of this host. The message names the run. An operator can adopt
+    it."""
 
     def __init__(self, run_id: str) -> None:
         super().__init__(
@@ -92,7 +93,7 @@ class UnsealedSuspensionError(SuspensionError):
 
 
 class MissingSecretError(SuspensionError):
-    """Calls wait that are sealed with the secret of the engine, and it has none any more."""
+    """The engine has lost the secret that sealed its suspended calls."""
 
     def __init__(self, run_id: str) -> None:
         super().__init__(
@@ -103,7 +104,8 @@ class MissingSecretError(SuspensionError):
 
 
 class UnsharedToolError(SuspensionError):
-    """The engine has many workers, and they would not find the tool of a snapshot that a caller gave."""
+    """The tool belongs only to the caller's snapshot, and the other workers of the engine would not find
+    it."""
 
     def __init__(self, tool: str, toolset: str) -> None:
         super().__init__(
@@ -113,7 +115,7 @@ class UnsharedToolError(SuspensionError):
 
 
 class UnknownGrantError(SuspensionError):
-    """No grant has this id, or it belongs to another session."""
+    """No grant has this ID, or it belongs to another session."""
 
     def __init__(self, grant_id: str) -> None:
         super().__init__(
@@ -123,14 +125,14 @@ class UnknownGrantError(SuspensionError):
 
 
 class NoEngineError(SuspensionError):
-    """No call of this runtime can wait."""
+    """The runtime has no engine, so calls cannot be suspended."""
 
     def __init__(self, message: str = "no call of this runtime can wait") -> None:
         super().__init__(message, hint="give it an engine: Runtime(engine=InProcessEngine())")
 
 
 class BadAnswerError(SuspensionError):
-    """The answer does not fit its schema; another one may be given."""
+    """The answer does not fit its schema. Give another one."""
 
     def __init__(
         self,

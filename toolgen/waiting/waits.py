@@ -1,4 +1,4 @@
-"""The calls of a runtime that wait: listed, shown, answered and cancelled."""
+"""Suspended calls of a runtime: listed, shown, answered and cancelled."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ from .wait_registry import OpenedToken, WaitRegistry
 
 @final
 class Waits:
-    """The calls of one runtime that wait, as `Runtime.waits`."""
+    """Suspended calls."""
 
     def __init__(
         self,
@@ -66,7 +66,8 @@ class Waits:
         self._snapshot = within
 
     def within(self, snapshot: Snapshot | None) -> Waits:
-        """Return the same waits, whose answers find the tools of a snapshot, the dynamic ones too."""
+        """Return the same object, whose answers find the tools of a snapshot, including those of dynamic
+        toolsets."""
         return Waits(self._registry, self._services, self._tools, self._hook_tools, snapshot)
 
     async def answer(
@@ -78,28 +79,25 @@ class Waits:
         by: str = "",
         wait_s: float | None = 30.0,
     ) -> ToolResult:
-        """Answer a suspended call and return its result; the same answer again runs nothing.
+        """Answer a suspended call, and return its result or its next question.
 
-        The process that executes the call returns its result for the first answer. For the same answer again,
-        and in other processes, it is what the log of the run says: status, document, display and error of the
-        same result, without the typed value and artifacts, `{"sensitive": true}` for each sensitive value.
-
-        Where nobody has executed the call after `wait_s` seconds, the status is `running`: the answer is
-        kept, and the same answer asks again. Where the host that was to execute it could not verify the call,
-        it is `suspended` with its next token, or a `SuspensionError`, if this host cannot either.
+        If the same answer is given again, nothing is executed. Then, and if another process executes the
+        call, the result is read from the log of its run: it has no typed value and no artifacts, and
+        sensitive values are replaced by `{"sensitive": true}`. If the answer cannot be used, for example
+        because the tool has changed, the result is `suspended` again, with a new token and the reason.
 
         Args:
-            token: Of what waits.
-            answer: As its `answer_schema` says. Of pending work that failed, `{"error": "why"}` or the
-                `DeclaredError` that an executor would raise; its cause and its retry hint are not kept.
-            session_id: Whose answer it is; without one it is not compared.
-            by: Who answers, for the log and the rule of `WaitOptions`.
-            wait_s: Seconds to wait for the result; None for as long as it takes.
+            token: Token of the question: `Suspended.token`.
+            answer: JSON value that fits `Suspended.answer_schema`. If pending work failed, `{"error": "why"}`
+                or a `DeclaredError`, whose cause and retry hint are not stored.
+            session_id: Session that must own the call; by default it is not checked.
+            by: Name of the person who answers, for the log and the rule of `WaitOptions`.
+            wait_s: Maximum seconds to wait for the result; then the status is `running`. None waits forever.
 
         Raises:
-            SuspensionError: the token or the answer is not good; its class says why, and nothing ran.
-            UnsettledAnswerError: nobody knows yet whether the answer counts; give the same answer again.
-            RegistrationError: as `Runtime.call`.
+            SuspensionError: The token or the answer is invalid; the subclass has the reason. Nothing has run.
+            UnsettledAnswerError: It is unknown whether the answer was stored. Give the same answer again.
+            RegistrationError: As in `Runtime.call`.
         """
         if not self._hook_tools.is_settled:
             self._hook_tools.require_all_known()
@@ -128,16 +126,14 @@ class Waits:
         is_detached: Detached = False,
         wait_s: float | None = None,
     ) -> ToolResult:
-        """Answer a suspended call as the one who made it and return its result, however long it takes.
+        """Answer a suspended call on behalf of its caller, for adapters, and wait for the result.
 
-        With `wait_s` it is as `answer`. The answer grants no further calls, unless the host says
-        `WaitOptions(peers_may_grant=True)`: it may come from a model.
-
-        If the last caller that waits for a call is cancelled, so is the call, unless it `is_detached`. It
-        goes on if another process waits for it, and if all tasks are cancelled since their event loop ends.
+        The answer cannot grant further calls unless `WaitOptions(peers_may_grant=True)`, because it may come
+        from a model. If the last caller that waits is cancelled, the call is cancelled too, unless
+        `is_detached`.
 
         Raises:
-            SuspensionError, UnsettledAnswerError, RegistrationError: as `answer`.
+            SuspensionError, UnsettledAnswerError, RegistrationError: As in `answer`.
         """
         waits = self._require()
         claims = waits.sealer.open(token)
@@ -161,19 +157,19 @@ class Waits:
         by: str = "",
         wait_s: float | None = 30.0,
     ) -> ToolResult:
-        """Keep the credential that a call waits for, answer the call, and return its result.
+        """Store the credential that a call waits for, and return the result of the call.
 
-        The capability `credentials` keeps it; the answer, and so every journal, says only that it is there.
+        The capability `credentials` stores it. Journals record only that it was given.
 
         Args:
-            token: Of the call that waits.
-            credential: What it needs.
-            scope: Whose it is: `session`, `user` or `service`; by default of the call's user, if it has one.
+            token: Token of the request.
+            credential: The credential.
+            scope: Owner: `session`, `user` or `service`; by default the user of the call, if there is one.
             session_id, by, wait_s: As in `answer`.
 
         Raises:
-            SuspensionError: as `answer`; nothing was kept, unless the call ended meanwhile.
-            ToolgenError: the runtime keeps no credentials, or none for this scope.
+            SuspensionError: As in `answer`; nothing was stored unless the call ended meanwhile.
+            ToolgenError: The runtime stores no credentials, or none of this scope.
         """
         waits = self._require()
         opened = await waits.open(waits.sealer.open(token), session_id)
@@ -194,26 +190,33 @@ class Waits:
         by: str = "",
         wait_s: float | None = 30.0,
     ) -> ToolResult:
-        """Cancel a suspended call and return its result: denied, with the reason.
+        """Cancel a suspended call, and return its result, with the status `denied` and the code `canceled`.
 
-        The model sees the reason and the code `canceled`. Taking it back again gives the same, for whatever
-        reason; a tool that has another contract now may still be taken back. `wait_s` is as in `answer`.
+        Pending work has begun, so its call becomes `unknown`. A call whose tool has changed can be cancelled
+        too.
+
+        Args:
+            token: Token of the question.
+            reason: Text for the model.
+            session_id, by, wait_s: As in `answer`.
 
         Raises:
-            SuspensionError: as `answer`; it was answered, or its time is over, or nothing waits.
+            SuspensionError: As in `answer`; for example, the call was answered or has expired.
         """
         return await self.answer(token, cancel_answer(reason), session_id=session_id, by=by, wait_s=wait_s)
 
     async def result(
         self, token: str, *, session_id: str | None = None, wait_s: float | None = 30.0
     ) -> ToolResult:
-        """Return the result of a suspended call once somebody else has answered it.
+        """Wait for the result of a suspended call that somebody else answers.
 
-        Where it has none after `wait_s` seconds, the status is `running`; None waits for as long as it takes.
+        Args:
+            token: Token of the question.
+            session_id: Session that must own the call; by default it is not checked.
+            wait_s: Maximum seconds to wait; then the status is `running`. None waits forever.
 
         Raises:
-            SuspensionError: nothing waits under the token, it belongs to another session, or nobody
-                answered in time.
+            SuspensionError: No call has the token, it belongs to another session, or it has expired.
         """
         waits = self._require()
         opened = await waits.open(waits.sealer.open(token), session_id)
@@ -224,13 +227,18 @@ class Waits:
     async def progress(
         self, token: str, fraction: float | None = None, message: str = "", value: object = None
     ) -> None:
-        """Report the progress of pending work, from 0 to 1; the value fits `LongRunning(progress=)`.
+        """Report the progress of pending work to the subscribers of this runtime; other processes do not get
+        it.
 
-        The subscribers of this runtime hear of it, and no other process does.
+        Args:
+            token: Token of the pending work.
+            fraction: Completed part, from 0 to 1.
+            message: Text for people.
+            value: Value of the type of `LongRunning(progress=…)`.
 
         Raises:
-            SuspensionError: nothing is pending under the token, or the tool is not here (`MissingToolError`).
-            MalformedResultError: the fraction, the message or the value does not fit.
+            SuspensionError: Nothing is pending under the token, or the tool is missing (`MissingToolError`).
+            MalformedResultError: The fraction, the message or the value does not fit.
         """
         waits = self._require()
         opened = await waits.open(waits.sealer.open(token), None)
@@ -239,15 +247,20 @@ class Waits:
     async def intermediate(
         self, token: str, value: object, *, key: str, session_id: str | None = None, by: str = ""
     ) -> None:
-        """Send an intermediate result of pending work, of the type of `LongRunning(progress=)`.
+        """Send an intermediate result of pending work, which is stored and opens a turn in which the model
+        reads it.
 
-        Other than progress it is stored, and the model reads it: it opens a turn of the conversation, as the
-        result does. The `key` names it within the call: the same key and value again send nothing. The token
-        stays good. Without a declared type, the value is any JSON.
+        The token remains valid.
+
+        Args:
+            token: Token of the pending work.
+            value: Value of the type of `LongRunning(progress=…)`, or any JSON value if none is declared.
+            key: Name of the result within the call. The same key and value again have no effect.
+            session_id, by: As in `answer`.
 
         Raises:
-            SuspensionError, UnsettledAnswerError: as `answer`; so if the work is over, another value has the
-                key, the tool is not here, or its model has no acknowledgement.
+            SuspensionError, UnsettledAnswerError: As in `answer`; also if the work has ended, another value
+                has the key, the tool is missing, or the model has no acknowledgement.
         """
         waits = self._require()
         claims = waits.sealer.open(token)
@@ -255,10 +268,10 @@ class Waits:
         await IntermediateSender(waits, self._services, self._tools).send(claims, session_id, value, key, by)
 
     async def show(self, token: str, *, session_id: str | None = None) -> Suspended:
-        """Return the suspended call of a token, answered or not, to show a person all of it.
+        """Return the suspended call of a token, answered or not, to show it to a person.
 
         Raises:
-            SuspensionError: nothing waits under the token, or it belongs to another session.
+            SuspensionError: No call has the token, or it belongs to another session.
         """
         waits = self._require()
         opened = await waits.open(waits.sealer.open(token), session_id)
@@ -267,41 +280,38 @@ class Waits:
         return asked
 
     async def list(self, session_id: str | None = None) -> tuple[Suspended, ...]:
-        """Return the suspended calls, oldest first; of one session where it is given.
+        """Return the suspended calls, of all sessions or of one, oldest first, with their tokens.
 
         Raises:
-            NoEngineError: no call of this runtime can wait.
+            NoEngineError: The runtime has no engine.
         """
         return await suspended_calls(self._require(), session_id)
 
     async def grants(self, session_id: str | None = None) -> tuple[Grant, ...]:
-        """Return the grants, of this session if one is given, that are neither expired nor revoked.
-
-        The newest comes first.
-        """
+        """Return the grants of all sessions or of one that are neither expired nor revoked, newest first."""
         return await open_grants(self._require(), session_id)
 
     async def revoke(self, grant_id: str, *, session_id: str | None = None, by: str = "") -> None:
-        """Revoke a grant, of this session if one is given: no call begins by it any more.
+        """Revoke a grant, so that it approves no further calls.
 
         Raises:
-            UnknownGrantError: no grant has the id, or it belongs to another session.
+            UnknownGrantError: No grant has the ID, or it belongs to another session.
         """
         await revoke_grant(self._require(), grant_id, by, session_id)
 
     async def at(self, wait: RunWait) -> Suspended | None:
-        """Return what waits at an open wait of a run; None for what its client answers without a token.
+        """Return the suspended call of an open wait of a run; None for a question that has no token.
 
         Raises:
-            SuspensionError: it was changed, or nobody has sealed it.
-            NoEngineError: no call of this runtime can wait.
+            SuspensionError: The stored call was changed or has no valid seal.
+            NoEngineError: The runtime has no engine.
         """
         if wait.fault:
             raise TamperedSuspensionError(wait.run_id)
         return await suspended_at(self._require(), wait.run_id, wait.op, wait.about)
 
     def named_calls(self, tool: str) -> NamedCalls | None:
-        """Return the calls of a tool by `Runtime.call_once`; None where none of them are kept."""
+        """Return the named calls of a tool (`Runtime.call_once`); None if they are not stored."""
         directory = self._tools.directory if self._snapshot is None else self._snapshot.directory
         registered, suspender = directory.by_name.get(tool), self._services.suspender
         if registered is None or self._registry is None or not suspender or suspender.obstacle(registered):
@@ -309,37 +319,42 @@ class Waits:
         return NamedCalls(self._services.limits, self._registry, registered)
 
     async def check(self, open_waits: Iterable[RunWait] | None = None) -> tuple[CheckedCall, ...]:
-        """Return the suspended calls of all runs, or of some open waits, with what their seals say.
+        """Return the suspended calls of all runs, or of some open waits, with the state of their seals, for
+        operators.
 
-        It is for operators: one that is not `sealed` may be forged, and no client gets to see it.
+        A call that is not `sealed` may be forged, and clients do not see it.
 
         Raises:
-            NoEngineError: no call of this runtime can wait.
+            NoEngineError: The runtime has no engine.
         """
         return await checked_calls(self._require(), open_waits)
 
     async def adopt(
         self, run_id: str, *, by: str, seen: Collection[CheckedCall] | None = None
     ) -> tuple[CheckedCall, ...]:
-        """Seal the suspended calls of a run that no secret of this host has sealed, and return them.
+        """Seal the unsealed suspended calls of a run, so that they can be answered, and return them.
 
-        Whoever adopts a call has seen the whole of it (`check`), and vouches for it: it can be answered then.
-        Earlier answers without a seal are asked for again. If one is not as it was `seen`, none is adopted.
+        The operator who adopts a call must have checked all of it (`check`). Earlier answers without a seal
+        are requested again.
+
+        Args:
+            run_id: ID of the run.
+            by: Name of the operator.
+            seen: Calls as the operator has seen them. If one of them differs, none is adopted.
 
         Raises:
-            UnknownRunError: no run has the id.
-            SuspensionError: a call of it was changed, was not seen so, or does not wait any more.
+            UnknownRunError: No run has the ID.
+            SuspensionError: A call was changed, differs from `seen`, or is no longer suspended.
         """
         return await adopt_calls(self._require(), run_id, by, seen)
 
     def arguments_mac(self, tool: str, payload_json: bytes, meta: CallMeta) -> str:
-        """Return the `Suspended.arguments_mac` that a call of a tool with these encoded arguments would have.
+        """Return the `Suspended.arguments_mac` that a call with these arguments would have.
 
-        It is keyed by the secret of tokens, and counts for the session and the id of the call alone, so that
-        sensitive values are compared without being shown.
+        It is specific to the session and the call ID, and compares sensitive values without showing them.
 
         Raises:
-            NoEngineError: no call of this runtime can wait.
+            NoEngineError: The runtime has no engine.
         """
         return self._require().arguments_mac(tool, payload_json, meta)
 

@@ -101,25 +101,26 @@ def func_tool(
     errors: Sequence[ErrorSpec] = (),
     **facts: Unpack[FunctionFacts],
 ) -> BoundTool:
-    """Return the tool of a typed function; a synchronous function runs in a thread.
+    """Make a tool from a typed function. A synchronous function runs in a thread.
 
-    Its parameters are the tool's arguments, but for one that gets the context: of type `ToolContext` or
-    `SyncToolContext`, or called `tool_context`. What has no annotation may be any JSON value, and is logged.
-    The docstring (Google, NumPy or reST style) describes the tool, its arguments and its result; one of
-    several lines takes `toolgen[docstrings]`. A generator yields progress, then returns its result.
+    A parameter of type `ToolContext` or `SyncToolContext`, or one called `tool_context`, receives the context
+    and is hidden from the model; the others are the arguments. A parameter without an annotation accepts any
+    JSON value, with a warning. The docstring (Google, NumPy or reST style) describes the tool, its arguments
+    and its result. A generator yields progress and then returns its result.
 
     Args:
-        function: A function, a method of an object, or an object that is called.
-        name: The function's own unless it is given.
-        description: Of the tool; that of the docstring unless it is given.
-        toolset: `service.toolset`, the start of the tool's id.
-        input_schema: JSON Schema that the model reads; it needs `toolgen[jsonschema]`.
-        errors: Those that the function raises, made by `func_error`.
-        facts: What else a `ToolSpec` says.
+        function: Function, bound method or callable object.
+        name: Name of the tool; by default that of the function.
+        description: Description for the model; by default that of the docstring.
+        toolset: Name of the toolset, such as `home.devices`; the first part of the tool's ID.
+        input_schema: JSON Schema for the model, in place of that of the parameters (`toolgen[jsonschema]`).
+        errors: Errors that the function raises, created by `func_error`.
+        facts: Other facts of a `ToolSpec`: `title`, `annotations`, `confirm`, `long_running`, `timeout`,
+            `is_sequential`, `sequential_by`, `needs`, `max_result_bytes`, `tags`, `instructions` and others.
 
     Raises:
-        RegistrationError: an annotation cannot be evaluated, a type has no JSON Schema, or `input_schema`
-            does not agree with the parameters; everything that is wrong stands in the message.
+        RegistrationError: An annotation cannot be evaluated, a type has no JSON Schema, or `input_schema`
+            contradicts the parameters. The message lists all problems.
     """
     own = name or str(getattr(function, "__name__", ""))
     read = read_function(function, (ToolContext, SyncToolContext))
@@ -152,12 +153,16 @@ def func_error(
 def func_error(
     name: str, description: str, details: type[BaseModel] | None = None, *, is_retryable: bool = False
 ) -> ErrorSpec:
-    """Return a declared error of functions, whose `of` makes what they raise: for `func_tool(…, errors=…)`.
+    """Declare an error for `func_tool(…, errors=[…])`. Functions raise what its `of` returns.
 
-    `details` is the class of what the model reads beside the message.
+    Args:
+        name: Name of the error, which the model reads as `code`.
+        description: Condition of the error.
+        details: Class of the details that the model reads in addition to the message.
+        is_retryable: Whether the same call can succeed a moment later.
 
     Raises:
-        RegistrationError: the class has no JSON Schema.
+        RegistrationError: The class has no JSON Schema.
     """
     try:
         codec: TypeCodec | None = None
@@ -182,10 +187,15 @@ def _error_problems(errors: Sequence[ErrorSpec]) -> Iterator[str]:
 def function_toolset(
     name: str, functions: Sequence[Callable[..., object] | BoundTool], *, instructions: str = ""
 ) -> StaticToolset:
-    """Return functions, and tools made of functions, as one toolset, called `service.toolset`.
+    """Make a toolset from functions and tools of functions.
+
+    Args:
+        name: Name of the toolset, such as `home.devices`.
+        functions: Functions, or what `func_tool` returns for the same toolset.
+        instructions: Instructions for the model.
 
     Raises:
-        RegistrationError: as `func_tool`.
+        RegistrationError: As in `func_tool`.
     """
     bound = tuple(
         tool if isinstance(tool, BoundTool) else func_tool(tool, toolset=name) for tool in functions

@@ -41,7 +41,15 @@ _CLASSES: Final = frozenset(("model", "dataclass"))
 
 
 class TypeCodec(Codec[T]):
-    """The codec of any type that has a JSON Schema: a class, a list of them, a union, a scalar."""
+    """Codec of a Python type that has a JSON Schema: a class, a list, a union or a scalar.
+
+    Args:
+        type_: The type.
+        name: Name of the schema, if the type has no title of its own.
+        is_result: Whether it is the type of a result; by default it is one of arguments.
+        title: Title of the schema.
+        description: Description in the schema.
+    """
 
     __slots__ = ("_make", "_own", "_types")
     _form = (True, False, False)
@@ -51,12 +59,11 @@ class TypeCodec(Codec[T]):
     def __init__(
         self, type_: Any, name: str, *, is_result: bool = False, title: str = "", description: str = ""
     ) -> None:
-        """Construct the codec of a type; `name` is used where the type has no title of its own.
-
-        `title` is what people read in its place; without, the title of the type, or the words of its name.
+        """Construct the codec of a type. The class documents the arguments.
 
         Raises:
-            ValueError: no JSON Schema describes the type, or no JSON holds its values; the message says why.
+            ValueError: The type has no JSON Schema, or its values have no JSON form. The message has the
+                reason.
         """
         core = core_schema_of(type_)
         schema = type_schema_of(core, "serialization" if is_result else "validation", description)

@@ -22,11 +22,11 @@ _OVER: Final = "the call of this thread is over, and nobody waits for its result
 
 
 class CallEndedError(RuntimeError):
-    """The call of this thread timed out or was cancelled, and its result has no receiver."""
+    """The call of this thread has timed out or was cancelled, so nobody receives its result."""
 
 
 class Wait(Protocol):
-    """Runs an asynchronous function in the event loop of the call, and returns its result."""
+    """Run an asynchronous function in the event loop of the call, and return its result."""
 
     def __call__(self, function: Callable[P, Work[T]], /, *args: P.args, **kwargs: P.kwargs) -> T: ...
 

@@ -1,7 +1,7 @@
-"""Hooks: the host's own code before and after tools and models, and where they fail.
+"""Hooks: the host's own code around calls, model requests and runs.
 
-A hook says what happens next by one of four values. It says it for the tools that it is for, in the order
-in which the hooks were given. One that raises, or says nothing, fails the call and not the process.
+A hook returns one of four verdicts. Hooks run in the order in which the host passes them. If a hook raises or
+returns anything else, the call fails, and nothing else.
 """
 
 from __future__ import annotations
@@ -27,96 +27,110 @@ T = TypeVar("T")
 
 @record
 class Continue:
-    """Continue with the next step; a given payload replaces the current one and is validated again."""
+    """Continue with the next step."""
 
     payload: Any = None
+    """New arguments, which are validated again; None for no change."""
 
 
 @record
 class Answer:
-    """Use this result, a typed one or a `ToolOutcome`, instead of the step."""
+    """Use this result in place of the step."""
 
     result: Any
+    """Typed result, or a `ToolOutcome`."""
 
 
 @record
 class Deny:
-    """Do not run the call; the model gets the reason."""
+    """Deny the call: it does not run."""
 
     message: str
+    """Reason, for the model."""
 
 
 @record
 class Abort:
-    """End the call with this error."""
+    """End the call with an error."""
 
     error: ToolError
+    """Error of the call."""
 
 
 Verdict: TypeAlias = Continue | Answer | Deny | Abort
+"""Return type of hooks."""
 
 STRICTNESS: Final = (Continue, Answer, Abort, Deny)
 """The verdicts, the weakest first."""
 
 
 class Hook:
-    """Code of the host around calls, plannings and runs. Override methods as needed; the others do nothing.
+    """Base class of code around calls, model requests and runs. Override the methods that you need.
 
-    The methods of models and runs take and give the host's own requests and responses.
+    The methods about models and runs receive the requests and outputs of `toolgen.agents`.
     """
 
     tools: ClassVar[frozenset[str] | None] = None
-    """Ids of the tools that its methods of calls are for, such as those of a `ToolId`; None for all.
+    """IDs of the tools whose calls the hook is for; None for all.
 
-    The runtime refuses to serve with an id that no tool has.
+    If no tool has one of the IDs, the runtime raises `RegistrationError` and executes nothing.
     """
 
     async def before_tool(self, call: ToolCall, payload: Any, ctx: ToolContext) -> Verdict:
-        """Decide before anything runs; injected fields are not set yet."""
+        """Decide before a call: `Continue(payload=…)` replaces the arguments, any other verdict ends the
+        call.
+
+        Injected fields are not set yet.
+        """
         return Continue()
 
     async def after_tool(self, call: ToolCall, result: ToolResult, ctx: ToolContext) -> Verdict:
-        """Inspect a result, or replace it with `Answer`; it cannot be removed.
+        """Inspect a result, or replace it with `Answer`. A denied call stays denied: `Deny` changes its
+        message.
 
-        A suspended call comes here when it has its result. A denied one stays denied: `Deny` puts it in
-        other words, everything else than `Continue` goes to the log.
+        For a suspended call it is called once there is a result, and also for the acknowledgement of pending
+        work.
         """
         return Continue()
 
     async def on_tool_error(self, call: ToolCall, error: ToolError, ctx: ToolContext) -> Verdict:
-        """Inspect a failure of the tool, or recover from it with `Answer`."""
+        """Inspect a failure of the tool, replace it with `Abort`, or recover from it with `Answer`."""
         return Continue()
 
     async def on_suspend(self, call: ToolCall, suspension: Suspended, ctx: ToolContext) -> Verdict:
-        """Observe that a call waits for an answer. `suspension` has no token; the verdict changes nothing."""
+        """Observe that a call was suspended. `suspension` has no token. Return `Continue()`."""
         return Continue()
 
     async def on_resume(self, call: ToolCall, payload: Any, ctx: ToolContext) -> Verdict:
-        """Decide as `before_tool`, after an answer with which the call would go on.
+        """Decide as in `before_tool`, after an answer and before the executor runs.
 
-        The arguments stay as a person has seen them.
+        The arguments cannot be replaced, because a person has seen them.
         """
         return Continue()
 
     async def on_unknown_tool(self, call: ToolCall) -> Verdict:
-        """Inspect a call of a tool that does not exist, or give it a result, which is any JSON."""
+        """Inspect a call of a tool that does not exist. `Answer` is its result, as any JSON value."""
         return Continue()
 
     async def before_run(self, request: Any) -> Verdict:
-        """Decide before the first planning of an agent's run; `Continue` cannot replace its request."""
+        """Decide before the first model request of a run: `Deny` and `Abort` fail the run, `Answer` is its
+        first plan."""
         return Continue()
 
     async def after_run(self, output: Any) -> Verdict:
-        """Hear how an agent's run ended, by its `RunOutput`. A verdict changes nothing."""
+        """Observe the end of a run, with its `RunOutput`. Return `Continue()`."""
         return Continue()
 
     async def before_model(self, request: Any) -> Verdict:
+        """Inspect or replace the request of a planner."""
         return Continue()
 
     async def after_model(self, request: Any, response: Any) -> Verdict:
+        """Inspect or replace the plan of a planner."""
         return Continue()
 
     async def on_model_error(self, request: Any, error: BaseException) -> Verdict:
+        """Inspect a failure of a planner, or recover from it with `Answer`."""
         return Continue()
 
 

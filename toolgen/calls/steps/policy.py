@@ -1,4 +1,4 @@
-"""The host's policy: allows, denies or asks about each call, and sees the bounds of earlier results."""
+"""The host's policy, which allows, denies or asks about each call."""
 
 from __future__ import annotations
 
@@ -19,27 +19,29 @@ _SEEN: Final[Key[list[SeenBounds]]] = Key("bounds of the turn")
 
 @record
 class Allow:
-    """The call may run; a `Confirm` of its design still applies."""
+    """Allow the call. A `Confirm` of its design still applies."""
 
 
 @record
 class Ask:
-    """A person must approve the call."""
+    """Require the approval of a person."""
 
     question: str = ""
-    """What the person is asked; "" for the question of the design."""
+    """Question for the person; "" for the question of the design."""
 
 
 Decision: TypeAlias = Allow | Ask | Deny
+"""Return type of `Policy.decide`."""
 
 
 class Policy(Protocol):
-    """Decides about every call, before a person is asked and before anything runs."""
+    """Protocol of an object that decides about every call before a person is asked and before anything
+    runs."""
 
     async def decide(self, call: ToolCall, spec: ToolSpec, preview: str) -> Decision:
-        """Return the decision; `preview` describes the effect of the call.
+        """Return the decision about a call, whose effect `preview` describes.
 
-        `call.payload` is a copy of the arguments: nothing that is done to it changes what runs.
+        `call.payload` is a copy of the arguments, so changes have no effect. Decide by `spec.hints`.
         """
         ...
 

@@ -27,13 +27,16 @@ if TYPE_CHECKING:
 
 
 class Interceptor(Protocol):
-    """Fills injected fields that no call fact fills."""
+    """Protocol of an object that fills injected fields."""
 
     fills: frozenset[str]
     """JSON keys of the fields that it sets."""
 
     async def intercept(self, call: ToolCall, payload: Any) -> None:
-        """Set the declared fields through the payload's setters; runs on every call that has one."""
+        """Set the fields with the setters of the payload, before each call of a tool that has one of them.
+
+        An exception fails the call.
+        """
 
 
 ListDisabled: TypeAlias = "Callable[[], Awaitable[Mapping[str, object]]]"

@@ -1,4 +1,4 @@
-"""How a runtime executes calls, as a host sets it: how many at once, and for how long."""
+"""Options of a host for the execution of calls: concurrency, threads, time and retries."""
 
 from __future__ import annotations
 
@@ -10,38 +10,42 @@ from toolgen.contract.record import frozen_record
 
 @frozen_record
 class Scheduling:
-    """How many calls of one runtime run at once, how many wait, and for how long one may run.
+    """Limits of concurrency, threads, time and retries of a runtime.
 
-    A call counts from its admission to the end of its executor. Hooks, policies and encoding do not count,
-    nor does a call while it waits for an answer, for a run, for a call that it has made, or for its next
-    attempt. A call that has waited for another one goes on at once, also where a limit is reached by then.
+    A call counts from its admission to the end of its executor. It does not count while it waits for an
+    answer, a run, a call that it has made, or its next attempt; it continues immediately afterwards, even
+    beyond a limit.
+
+    Raises:
+        TypeError: A limit is not a number.
+        ValueError: A limit is too small.
     """
 
     max_calls: int = 256
-    """Calls of the process that run at once."""
+    """Maximum number of concurrent calls of the runtime."""
     max_calls_per_run: int = 16
-    """Calls of a run, its child runs included, that run at once; of a `call_all` outside of runs too."""
+    """Maximum number of concurrent calls of a run with its child runs, or of a `call_all` outside of runs."""
     max_calls_per_session: int | None = None
-    """Calls of a session that run at once; None for no limit."""
+    """Maximum number of concurrent calls of a session; None for no limit."""
     max_calls_per_tool: int | None = None
-    """Calls of a tool that run at once; None for no limit."""
+    """Maximum number of concurrent calls of a tool; None for no limit."""
     max_queued: int = 65_536
-    """Calls that wait for another one to end; those beyond end as `BusyError`, without having begun.
+    """Maximum number of waiting calls. Further ones end with `BusyError`.
 
-    A call that was approved or answered is not refused: it waits, and counts.
-    A run has at most as many waiting as there are places left for others: with nobody else, half of them.
+    A run can have at most as many waiting calls as there are free places left, which is half of them if no
+    other run waits. A call that was approved or answered always waits.
     """
     max_threads: int = 8
-    """Calls of synchronous tools that run at once, each in a thread."""
+    """Maximum number of concurrent calls of synchronous tools, each in a thread."""
     max_stuck_threads: int = 32
-    """Threads that are replaced while their function runs on after the end of its call. While so many are
-    stuck, the tools that hold them are not available."""
+    """Maximum number of threads that are replaced because their function runs on after its call. Beyond it,
+    calls of the tools that hold them end with `tool_unavailable`."""
     max_retries: int = 2
-    """Further attempts at a tool that is idempotent or only reads, after a failure that may pass."""
+    """Maximum number of retries of a read-only or idempotent tool."""
     tool_timeout_s: float | None = None
-    """Seconds for a tool whose design says nothing; None for no limit."""
+    """Seconds that a tool can run if its design has no `Timeout`; None for no limit."""
     stage_timeout_s: float | None = 30.0
-    """Seconds for one step of a hook, an interceptor, a policy, a preview or a store; None for no limit."""
+    """Seconds for a step of a hook, an interceptor, a policy, a preview or a store; None for no limit."""
 
     def __post_init__(self) -> None:
         """Check the limits.

@@ -52,18 +52,21 @@ class SingleCalls:
         values: Values | None = None,
         within: Snapshot | None = None,
     ) -> ToolResult:
-        """Return the one result of a call, whatever happens in it.
+        """Execute a call and return its result. Failures of the tool are results, not exceptions.
 
-        `tool` is an id, a wire name that one registered tool has, or a spec, which stands for its id.
-        `arguments` are those of the model: JSON text, a mapping of JSON values, or a payload of the tool,
-        which is encoded without its injected fields. A fresh `trace` gets the steps of the call. `values` are
-        those that the turn shares. `within` is the snapshot that advertised the tool.
+        Args:
+            tool: ID, wire name that only one registered tool has, or spec.
+            arguments: JSON text, a mapping of JSON values, or a payload object of the tool.
+            meta: Facts about the call that only the host knows.
+            trace: New `Trace` that records the steps of the call, for tests.
+            values: Values that the hooks and tools of the turn share.
+            within: Snapshot in which to look up the tool; by default the registered tools.
 
         Raises:
-            RegistrationError: a hook names a tool that is not there; no call is served then.
-            EventLoopError: the runtime belongs to another event loop, which has not ended.
-            TypeError: the tool or the arguments are of another type; the host gave them, not the model.
-            ValueError: the trace is that of another call.
+            RegistrationError: A hook names a tool that does not exist, so no call is executed.
+            EventLoopError: The runtime belongs to another event loop, which is still running.
+            TypeError: The tool or the arguments have the wrong type.
+            ValueError: The trace was used by another call.
         """
         if not self._hook_tools.is_settled:
             self._hook_tools.require_all_known()

@@ -272,11 +272,15 @@ def _dismiss(idle: list[_Worker]) -> None:
 
 
 def in_thread(service: object, *, max_threads: int = 8) -> Any:
-    """Return the service with every method made asynchronous, each call in a thread of the service's own.
+    """Make the methods of a synchronous service asynchronous, for tools that are bound to it.
 
-    Context variables are carried over. The service must allow calls from several threads. A method whose
-    caller gave up keeps its thread until it returns; another takes its place, until too many are stuck, and
-    calls of that method raise a `ToolError` then.
+    Each call runs in one of the service's own threads, with the context variables of the caller. If the
+    caller has gone, the method keeps its thread until it returns, and another thread replaces it. If too many
+    threads hang, calls of the method raise `ToolError`.
+
+    Args:
+        service: Object whose methods can be called from several threads.
+        max_threads: Maximum number of threads.
     """
     return _InThread(service, ThreadPool(max_threads))
 

@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from ..steps.registered_tool import RegisteredTool, RuntimeOptions
 
 OnError: TypeAlias = Literal["fail", "drop", "stale"]
-"""When a toolset cannot list its tools: the request fails, it goes on without them, or with the last list
-that the same session got (and fails where there was none, or the session has no id)."""
+"""If a toolset cannot list its tools: `fail` the request, `drop` the tools, or use the last list of the
+session (`stale`), which fails if there is none."""
 
 WIRE_NAME: Final = re.compile(rf"[A-Za-z0-9_-]{{1,{LONGEST_NAME}}}")
 """What all model providers take."""
@@ -47,12 +47,14 @@ _PREFIXES: Final[tuple[Prefix, ...]] = (
 
 @frozen_record
 class ReadonlyContext:
-    """The request for which tools are listed; read-only."""
+    """Request for which tools are listed; read-only."""
 
     meta: CallMeta = NO_META
+    """Facts about the request that only the host knows."""
     state: Mapping[str, Json] = field(default_factory=lambda: MappingProxyType({}))
-    """What tools of the same call would read, under the keys that `ctx.state.get` takes, those of the session
-    without `session:`; where the runtime has a `StateCapability`. What the host gives itself goes before it.
+    """State of the session, the user and the application, with the keys of `ctx.state.get`.
+
+    The runtime adds it if it has a `StateCapability`; values that the host passes take precedence.
     """
 
     def __post_init__(self) -> None:
@@ -61,19 +63,25 @@ class ReadonlyContext:
 
 @runtime_checkable
 class DynamicToolset(Protocol):
-    """A toolset whose tools may change between requests.
+    """Protocol of a toolset that lists its tools for each request.
 
-    It may have `instructions`, a text for the model, and a tuple of `native` tools. One whose tools somebody
-    else describes has `is_foreign = True`: a tool whose name does not fit, or is taken, is left out. One
-    that is given to an agent may have `on_error`, what happens when it cannot list its tools. `tool_ids` are
-    the ids of all that it may ever list: with it, hooks may name tools that a request does not have.
+    Optional attributes:
+
+    - `instructions`: text for the model.
+    - `native`: tuple of tools that the model's provider executes.
+    - `is_foreign`: true if somebody else describes the tools. A tool whose name is invalid or taken is left
+      out.
+    - `on_error`: `fail`, `drop` or `stale`, if the toolset belongs to an agent.
+    - `tool_ids`: IDs of all tools that it can list, so that hooks can name a tool that a request lacks.
     """
 
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """Name of the toolset, such as `home.devices`."""
+        ...
 
     async def tools(self, context: ReadonlyContext) -> Sequence[BoundTool]:
-        """Return the tools of this request; called for each, so it should be fast."""
+        """Return the tools for a request. It is called for each request, so it should be fast."""
         ...
 
 
@@ -94,12 +102,16 @@ class ListedTools(list[BoundTool]):
 
 @frozen_record
 class StaticToolset:
-    """A dynamic toolset that lists the same tools for every request."""
+    """A toolset with fixed tools, each with its own function. `function_toolset` creates it."""
 
     name: str
+    """Name of the toolset, such as `home.devices`."""
     bound: tuple[BoundTool, ...]
+    """Tools."""
     instructions: str = ""
+    """Instructions for the model."""
     native: tuple[NativeTool, ...] = ()
+    """Tools that the model's provider executes."""
     _listed: ListedTools = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -107,14 +119,16 @@ class StaticToolset:
 
     @property
     def tool_ids(self) -> frozenset[str]:
+        """IDs of the tools."""
         return frozenset(tool.spec.id for tool in self.bound)
 
     async def tools(self, context: ReadonlyContext) -> Sequence[BoundTool]:
+        """Return the tools, as a dynamic toolset does."""
         return self._listed
 
 
 class SnapshotError(RegistrationError):
-    """The tools of a request cannot be listed; the message names the toolset."""
+    """The tools of a request cannot be listed. The message names the toolset."""
 
 
 @frozen_record

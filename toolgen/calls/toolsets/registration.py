@@ -35,26 +35,27 @@ RawExecutor: TypeAlias = Callable[[ToolCall, ToolContext], Awaitable[ToolResult 
 
 @frozen_record
 class ToolsetRegistration:
-    """A toolset and its executor. Constructed by the generated `registration`, or by hand."""
+    """A toolset and its executor. The generated `registration(executor)` creates it."""
 
     name: str
-    """`service.toolset`."""
+    """Name of the toolset, such as `home.devices`."""
     specs: Sequence[ToolSpec]
+    """Specs of the tools."""
     executor: object
-    """Has one method a tool; or is a `RawExecutor`, an async function or callable object; or is an
-    `AgentRoute`."""
+    """Object with one method per tool, an `AgentRoute`, or an async function of the raw call
+    (`RawExecutor`)."""
     title: str = ""
-    """Name for people, where the author gave one."""
+    """Name for people."""
     instructions: str = ""
     """Instructions for the model."""
     native: Sequence[NativeTool] = ()
-    """Tools of it that the model's provider runs itself."""
+    """Tools that the model's provider executes."""
     is_default: bool = False
-    """Whether the generated code created the executor because none was passed. Agents that share such a
-    toolset share the executor that was registered first."""
+    """Whether generated code created the executor. Agents that share such a toolset share its first
+    executor."""
 
     def record(self) -> ToolsetRecord:
-        """Return what the entry of each of its tools in a catalogue says of the toolset."""
+        """Return the facts of the toolset in a catalogue."""
         from toolgen.catalog.entry import ToolsetRecord
 
         agent = self.executor.agent if isinstance(self.executor, AgentRoute) else ""
@@ -87,13 +88,16 @@ class AgentRoute:
 
 @frozen_record
 class BoundTool:
-    """One tool and the function that executes it, with the payload and the context."""
+    """A tool and its function. `func_tool` creates it."""
 
     spec: ToolSpec
+    """Spec of the tool."""
     execute: ToolMethod[Any, ToolReturn[Any]] | RawExecutor
+    """Function that executes the tool, with the payload and the context."""
     preview: Callable[[Any], str | Awaitable[str]] | None = None
+    """Function that describes the effect of a payload for an approval."""
     is_raw: bool = False
-    """`execute` is a `RawExecutor`."""
+    """Whether `execute` is a `RawExecutor`."""
 
 
 def runtime_options(

@@ -80,7 +80,8 @@ class CallService(Protocol):
 
 
 class Snapshot:
-    """The tools advertised in one request; calls are dispatched against them, whatever changed since."""
+    """The tools that a request advertises. Its calls find exactly these tools, even if the toolsets have
+    changed."""
 
     def __init__(
         self,
@@ -100,41 +101,42 @@ class Snapshot:
         self._disabled = frozenset(disabled)
         _refuse_clashes(lists)
         self.directory = Directory((tool for listed in lists for tool in listed.tools), former)
-        """The tools, the disabled ones too, and the names that earlier snapshots of the same run had."""
+        """Internal: tools by name, with disabled tools and former names of the run."""
         self.native: tuple[NativeTool, ...] = tuple(tool for listed in lists for tool in listed.native)
-        """Tools that the provider runs itself, as data."""
+        """Tools that the model's provider executes."""
         self.specs: tuple[ToolSpec, ...] = self.directory.specs
-        """What is advertised: static toolsets as they were registered, then each dynamic one by wire name."""
+        """Advertised tools: those of static toolsets in the order of registration, then each dynamic one by
+        name."""
         if self._disabled:
             self.specs = tuple(spec for spec in self.specs if spec.id not in self._disabled)
         self.failures: dict[str, str] = {listed.toolset: listed.failure for listed in lists if listed.failure}
-        """Why a toolset is left out or stale, by toolset."""
+        """Reasons why toolsets are missing or stale, by name."""
         self.left_out: dict[str, str] = {
             tool: why for listed in lists for tool, why in listed.left_out.items()
         }
-        """Why a tool of a toolset is not offered, by id."""
+        """Reasons why tools are left out, by ID."""
         self.dropped: dict[str, str] = {
             listed.toolset: listed.public_failure for listed in lists if listed.failure and not listed.tools
         }
-        """The reason that subscribers may see, by toolset that is left out."""
+        """Reasons why toolsets are missing, without the texts of foreign exceptions, by name."""
         self.instructions = self.instructions_by(_LONG_RUNNING)
-        """Instructions for the model; the same list gives the same text."""
+        """Instructions for the model."""
 
     def instructions_by(self, long_running: str) -> str:
-        """Return the instructions, with this text for each tool whose work may go on; `{}` is its name."""
+        """Return the instructions, with this text for each long-running tool; `{}` stands for its name."""
         return "\n\n".join(_instructions(self._lists, self._disabled, long_running))
 
     def fits(self, lists: Sequence[ToolList], disabled: Collection[str], previous: Snapshot | None) -> bool:
-        """Return whether another one of these very lists would be the same, former names included."""
+        """Internal: return whether a new snapshot of these lists would be equal."""
         return previous in (None, self) and self._lists is lists and self._disabled == frozenset(disabled)
 
     def of_toolset(self, name: str) -> Snapshot:
-        """Return the tools of one toolset, with what the model is told of them; none if it is not there."""
+        """Return a snapshot of one toolset; an empty one if it does not exist."""
         lists = [listed for listed in self._lists if listed.toolset == name]
         return Snapshot(self._caller, lists, (), disabled=self._disabled)
 
     def declarations(self) -> list[dict[str, Json]]:
-        """Return the tools for a model: name, description, JSON Schema of the arguments."""
+        """Return the tools for a model: name, description and JSON Schema of the arguments."""
         return [
             {
                 "name": spec.name,
@@ -145,22 +147,22 @@ class Snapshot:
         ]
 
     async def call(self, tool: AnyTool, arguments: HostArguments, meta: CallMeta = NO_META) -> ToolResult:
-        """Return the one result of a call, as `Runtime.call`."""
+        """Execute a call, as `Runtime.call`."""
         return await self._caller.call(tool, arguments, meta, within=self)
 
     async def call_once(
         self, name: CallName, tool: AnyTool, arguments: HostArguments, meta: CallMeta = NO_META
     ) -> ToolResult:
-        """Return the result of a call that is executed once under its name, as `Runtime.call_once`."""
+        """Execute a call once under a name, as `Runtime.call_once`."""
         return await self._caller.call_once(name, tool, arguments, meta, within=self)
 
     async def call_all(self, calls: Iterable[ToolCall]) -> tuple[ToolResult, ...]:
-        """Return the results of calls made at once, as `Runtime.call_all`."""
+        """Execute calls concurrently, as `Runtime.call_all`."""
         return await self._caller.call_all(calls, within=self)
 
     @property
     def waits(self) -> WaitService:
-        """The calls that wait, as `Runtime.waits`; their answers find the tools of this snapshot."""
+        """Suspended calls, as `Runtime.waits`. Answers find the tools of this snapshot."""
         return self._caller.waits.within(self)
 
 

@@ -53,15 +53,17 @@ _DONE: Final = "toolgen_exact"
 
 
 class NotInjectedError(RuntimeError):
-    """An injected field was read before the server set it."""
+    """An injected field was read before the runtime set it."""
 
 
 class Injected(Generic[T]):
-    """An attribute that the server fills: in no schema, no document, no repr and no comparison.
+    """Descriptor of an injected field, for generated code. The field is in no schema, document or `repr`.
 
-    Kept where `functools.cached_property` keeps its value. pydantic's private attributes do the same
-    and cost 1 µs on every instance.
+    Reading it before it is set raises an error. In a test, call `payload.set_<name>(value)`.
     """
+
+    # `functools.cached_property` stores its value in the same place. pydantic's private attributes do so too,
+    # but cost 1 µs on every instance.
 
     __slots__ = ("_name",)
 
@@ -86,11 +88,11 @@ class Injected(Generic[T]):
         )
 
     def fill(self, instance: ToolModel, value: T) -> None:
-        """Set the value."""
+        """Set the value of a payload."""
         vars(instance)[self._name] = value
 
     def setter(self) -> InjectedSetter[T]:
-        """Return the method that sets the value; generated payloads have it as `set_<name>`."""
+        """Return the method that sets the value, which generated payloads have as `set_<name>`."""
         return InjectedSetter(self)
 
 
@@ -111,11 +113,12 @@ class InjectedSetter(Generic[T]):
 
 
 class ToolModel(BaseModel):
-    """A payload, a result, an artifact, or an object inside one.
+    """Base class of payloads, results, artifacts and the objects inside them; a strict, frozen pydantic
+    model.
 
-    Keys nobody declared are refused, values are never coerced, and instances do not change. Built by
-    field name, written and read by JSON key. An optional field is None when it is absent; null in a
-    document means absent, and gives a defaulted field its default.
+    Undeclared keys are rejected, and values are never coerced. Construct an object by field names; JSON has
+    the JSON keys. An absent optional field is None. Null in a document means absent, so a field with a
+    default gets it.
     """
 
     model_config = ConfigDict(

@@ -25,7 +25,8 @@ _Steps: TypeAlias = tuple[str, ...]
 
 @frozen_record(kw_only=False)
 class Sensitive:
-    """Marks values that stand in no event, log, span or text for people: `Annotated[str, Sensitive()]`."""
+    """Mark a sensitive value: `Annotated[str, Sensitive()]`. It is redacted in events, logs, spans and texts
+    for people."""
 
     def __get_pydantic_json_schema__(
         self, schema: CoreSchema, handler: GetJsonSchemaHandler
