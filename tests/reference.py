@@ -46,7 +46,7 @@ RAISED = frozenset({"OutcomeUnknownError", "ToolError"})
 """Exceptions that hosts raise."""
 MADE = frozenset(
     "Actions ArtifactRef FieldIssue Pending Snapshot Suspended SyncToolContext ToolContext ToolModel "
-    "ToolResult ToolSpec Unfinished".split()
+    "ToolOutcome ToolResult ToolSpec Unfinished".split()
 )
 """Classes whose objects toolgen makes: their entries have no signature, as those of other exceptions."""
 PLAIN = {
@@ -199,7 +199,10 @@ def texts_below(body: Iterable[ast.stmt]) -> dict[str, str]:
     for statement, below in itertools.pairwise(body):
         match statement, below:
             case (
-                (ast.AnnAssign(target=ast.Name(id=name)) | ast.Assign(targets=[ast.Name(id=name)])),
+                (
+                    ast.AnnAssign(target=ast.Name(id=name) | ast.Attribute(attr=name))
+                    | ast.Assign(targets=[ast.Name(id=name) | ast.Attribute(attr=name)])
+                ),
                 ast.Expr(value=ast.Constant(value=str(text))),
             ):
                 found[name] = inspect.cleandoc(text)
@@ -216,10 +219,8 @@ def signature(module: str, name: str) -> str:
     text = PREFIXES.get(module, "") + spelled(name)
     is_called = callable(target) and not isinstance(target, property)
     listed = _parameters(target) if is_called else []
-    _, node = definition(module, name.partition(".")[0])
-    if isinstance(node, ast.AnnAssign) and ast.unparse(node.annotation) == "TypeAlias" and node.value:
-        kind = annotation(ast.unparse(node.value)).strip('"')
-        return f"```py\n{name} = {kind}\n```"
+    if alias := _alias(module, name):
+        return f"```py\n{name} = {alias}\n```"
     if not listed and not inspect.isclass(target) and not inspect.isroutine(target):
         return f"```py\n{text}\n```"
     if inspect.iscoroutinefunction(target):
@@ -229,6 +230,14 @@ def signature(module: str, name: str) -> str:
         lines = (f"    {part},\n" for part in re.split(r", (?=[*/\w])", bare[1:-1]))
         bare = f"(\n{''.join(lines)})"
     return f"```py\n{text}{bare}\n```"
+
+
+def _alias(module: str, name: str) -> str:
+    """Return the type that an alias stands for; "" for another name."""
+    _, node = definition(module, name.partition(".")[0])
+    if isinstance(node, ast.AnnAssign) and node.value and ast.unparse(node.annotation) == "TypeAlias":
+        return annotation(ast.unparse(node.value)).strip('"')
+    return ""
 
 
 def _bare(target: Any) -> str:
@@ -262,7 +271,7 @@ class _Shown:
 def parameters(module: str, name: str) -> Iterator[str]:
     """Yield a line for each parameter, and one for those of one type that nothing explains."""
     target = value(module, name)
-    if isinstance(target, property) or not callable(target):
+    if isinstance(target, property) or not callable(target) or _alias(module, name):
         return
     texts = explanations(module, name)
     names_of = vars(import_module(_home(target)))

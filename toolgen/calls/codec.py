@@ -161,8 +161,8 @@ class Codec(Generic[T]):
         Null is invalid for an optional attribute unless its type includes null.
 
         Raises:
-            ToolValidationError: The document exceeds a limit or is invalid. If a list is too long, only its first 20
-                items are validated.
+            ToolValidationError: The document exceeds a limit or is invalid. If a list is too long, only its
+                first 20 items are validated.
         """
         if not isinstance(data, (bytes, str)):
             data = json_document(data)

@@ -152,7 +152,7 @@ class Confirmation(Generic[T]):
     """Whether an answer can approve further calls of the session."""
 
     def typed(self, convert: Callable[[T], U]) -> Confirmation[U]:
-        """Return the same with another thing in the place of each type."""
+        """Internal: return the same facts with converted types."""
         payload = None if self.payload is None else convert(self.payload)
         return Confirmation(hint=self.hint, when=self.when, payload=payload, grantable=self.grantable)
 
@@ -167,7 +167,7 @@ class LongRunning(Generic[T]):
     """What is reported until the answer comes."""
 
     def typed(self, convert: Callable[[T], U]) -> LongRunning[U]:
-        """Return the same with another thing in the place of each type."""
+        """Internal: return the same facts with converted types."""
         ack, progress = (None if text is None else convert(text) for text in (self.ack, self.progress))
         return LongRunning(ack=ack, progress=progress)
 

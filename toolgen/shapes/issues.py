@@ -92,7 +92,8 @@ class FieldIssue(_WithJson):
         return self if keys == self.keys else replace(self, keys=keys)
 
     def as_bytes(self) -> bytes:
-        """Return `as_json` as JSON text; made once, for a model repeats its mistakes."""
+        """Internal: return `as_json` as JSON text, which is created once because models repeat their
+        mistakes."""
         try:
             return self._json
         except AttributeError:

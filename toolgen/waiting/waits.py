@@ -198,7 +198,9 @@ class Waits:
         Args:
             token: Token of the question.
             reason: Text for the model.
-            session_id, by, wait_s: As in `answer`.
+            session_id: As in `answer`.
+            by: As in `answer`.
+            wait_s: As in `answer`.
 
         Raises:
             SuspensionError: As in `answer`; for example, the call was answered or has expired.
@@ -270,6 +272,10 @@ class Waits:
     async def show(self, token: str, *, session_id: str | None = None) -> Suspended:
         """Return the suspended call of a token, answered or not, to show it to a person.
 
+        Args:
+            token: Token of the question.
+            session_id: Session that must own the call; by default it is not checked.
+
         Raises:
             SuspensionError: No call has the token, or it belongs to another session.
         """
@@ -280,7 +286,10 @@ class Waits:
         return asked
 
     async def list(self, session_id: str | None = None) -> tuple[Suspended, ...]:
-        """Return the suspended calls, of all sessions or of one, oldest first, with their tokens.
+        """Return the suspended calls, oldest first, with their tokens.
+
+        Args:
+            session_id: Only calls of this session; all by default.
 
         Raises:
             NoEngineError: The runtime has no engine.
