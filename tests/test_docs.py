@@ -40,21 +40,17 @@ FOLLOWED_IN_A_FOLDER = [
 """Write files and run commands in a folder of their own; tests/conformance/test_followed_docs.py does it."""
 FRAMEWORKS = ROOT / "docs/frameworks.md"
 """Imports the frameworks, which takes seconds; tests/conformance/adapters/frameworks/test_doc.py runs it."""
-POSTGRES = ROOT / "docs/postgres.md"
-"""Needs a server; tests/conformance/postgres/test_doc.py runs it."""
 PRODUCTION = ROOT / "docs/production.md"
-"""Its host and client need servers too; tests/conformance/test_home_temporal.py runs them as processes."""
-OBSERVABILITY = ROOT / "docs/observability.md"
-"""Sends spans to a backend; tests/test_observability_doc.py has one on this machine."""
+"""Needs servers; tests/test_production_doc.py and tests/conformance/postgres/test_doc.py run its sections."""
 RULES = ROOT / "docs/rules.md"
 """Imports Cedar; tests/conformance/test_rules_doc.py has it."""
 MEMORY = ROOT / "docs/memory.md"
 """Imports a memory package, which takes seconds; `make conformance` runs it."""
-ELSEWHERE = (FOLLOWED, IMPORT, *FOLLOWED_IN_A_FOLDER, FRAMEWORKS, POSTGRES, OBSERVABILITY, RULES)
+ELSEWHERE = (FOLLOWED, IMPORT, *FOLLOWED_IN_A_FOLDER, FRAMEWORKS, PRODUCTION, RULES)
 SERVER = ROOT / "docs/mcp.md"
 """Starts a server of MCP, which takes seconds; `make conformance` runs it."""
 RUN = [
-    pytest.param(file, marks=pytest.mark.exhaustive) if file in (SERVER, PRODUCTION, MEMORY) else file
+    pytest.param(file, marks=pytest.mark.exhaustive) if file in (SERVER, MEMORY) else file
     for file in DOCUMENTS
     if file not in ELSEWHERE
 ]
@@ -74,10 +70,19 @@ def name_of(file: Path) -> str:
     return str(file.relative_to(ROOT))
 
 
-def blocks(file: Path, *languages: str) -> Iterator[tuple[int, str]]:
-    """Yield line number and text of the fenced blocks in these languages."""
+def section(text: str, heading: str) -> tuple[int, int]:
+    """Return where the section below a heading of the second rank begins and ends; "" is the whole text."""
+    if not heading:
+        return 0, len(text)
+    start = text.index(f"\n## {heading}\n")
+    end = text.find("\n## ", start + 1)
+    return start, len(text) if end < 0 else end
+
+
+def blocks(file: Path, *languages: str, within: str = "") -> Iterator[tuple[int, str]]:
+    """Yield line number and text of the fenced blocks in these languages, of one section or of all."""
     text = file.read_text("utf-8")
-    for block in BLOCK.finditer(text):
+    for block in BLOCK.finditer(text, *section(text, within)):
         if block[1] in languages:
             yield text.count("\n", 0, block.start(2)), block[2]
 
@@ -89,14 +94,16 @@ def test_the_python_runs(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run_python(file)
 
 
-def run_python(file: Path) -> dict[str, object]:
+def run_python(file: Path, *sections: str) -> dict[str, object]:
     """Run the Python of a document, one block after the other in one namespace, and return it.
 
-    A block of text next to a block of Python is what the Python prints.
+    With `sections`, only that below these headings. A block of text next to a block of Python is what the
+    Python prints.
     """
     names: dict[str, object] = {"__name__": "document"}
     document = file.read_text("utf-8")
-    found = list(BLOCK.finditer(document))
+    parts = [section(document, heading) for heading in sections or ("",)]
+    found = [block for part in parts for block in BLOCK.finditer(document, *part)]
     for block, following in zip(found, [*found[1:], None], strict=False):
         if block[1] != "python":
             continue

@@ -190,9 +190,9 @@ def test_an_event_in_another_format_is_refused(number: object) -> None:
 
 def test_the_guide_has_the_number_of_each_format() -> None:
     """The page of operators, which they read before an upgrade."""
-    page = Path(__file__).parent.parent.joinpath("docs/operations.md").read_text("utf-8")
+    page = Path(__file__).parent.parent.joinpath("docs/production.md").read_text("utf-8")
     rows = {"sessions": "conversations in a file of their own"}
     for name, (number, _) in SQLITE.items():
         assert f"| {rows.get(name, name)} | {number} |\n" in page
-    assert f"(postgres.md#the-schema) | {FORMAT} |\n" in page
+    assert f"(#create-the-schema) | {FORMAT} |\n" in page
     assert f"{LOOP_VERSION} for runs of agents, {VERSION} for direct calls" in page

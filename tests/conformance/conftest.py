@@ -43,6 +43,7 @@ LONGEST: Final = tuple(
         "test_provider_corpora.py",
         "engines/test_begun.py",
         "test_home_temporal.py",
+        "test_production_doc.py",
         "engines/test_killed_workers.py",
         "test_wide_schemas.py",
         "adapters/test_llm_transcripts.py",

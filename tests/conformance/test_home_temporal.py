@@ -1,53 +1,51 @@
-"""docs/production.md on Temporal and PostgreSQL: a conversation that outlives a worker, host and client."""
+"""The example on Temporal and PostgreSQL: a conversation that outlives a worker."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Final
 
 import pytest
 
-from examples.home.database import build
-from examples.home.scripts import LAMP
 from examples.home.temporal_demo import Place, story
-from tests.conftest import ProjectFolder, in_a_process
 from tests.temporal_server import TemporalServer
-from tests.test_docs import PRODUCTION, blocks
-from tests.worker_process import working
 
 pytestmark = pytest.mark.costly
+
+STORY: Final = """\
+two workers are ready
+Mira: Which lights at the harbour do not answer?
+  → list_devices {"site_id": "harbour", "kind": "light", "state": "off"}
+  ← list_devices: error, the arguments of list_devices do not fit
+  → list_devices {"site_id": "harbour", "kind": "light", "status": "offline"}
+  ← list_devices: ok, {"devices": [{"id": "h10", "name": "Ceiling lamp", "kind": "light", "room":…
+  run completed
+assistant: 1 of the lights does not answer: Ceiling lamp (Living room).
+  (completed by assistant.chat, 2 tool calls)
+Mira: Find out what is wrong with the ceiling lamp, and put it back to factory settings.
+a worker is killed in the middle of get_time_series
+  → diagnose {"device_id": "h10", "symptom": "It does not answer."}
+  assistant.diagnostics begins
+    → get_time_series {"device_id": "h10", "start": "2026-01-28T00:00:00Z", "end": "2026-01-30T00:0…
+    → search {"query": "bulb offline", "limit": 1}
+    ← search: ok, {"hits": [{"ref": "lumen-a19/4.2", "heading": "Lumen A19 light bulb › Problems › …
+    ← get_time_series: ok, {"summary": "Ceiling lamp: power was 2.5 W on average, between 0.0 and 9…
+    run completed
+  ← diagnose: ok, It sent 29 readings in two days; the hub has lost it.
+  → factory_reset {"device_id": "h10"}
+  a person has to approve factory_reset
+  Mira is asked: Reset h10 to factory settings? Its settings are lost.
+  Mira: yes
+  approved by a person
+  ← factory_reset: ok, Ceiling lamp is as it left the factory
+  run completed
+assistant: Ceiling lamp is as it left the factory; 2 settings are gone.
+  (completed by assistant.chat, 4 tool calls, 1 child run, artifacts: time_series)
+"""
 
 
 async def test_a_conversation_goes_on_after_a_worker_was_killed(
     temporal: TemporalServer, conninfo: str, tmp_path: Path
 ) -> None:
-    shown = next(text for _, text in blocks(PRODUCTION, "text"))
     place = Place(temporal.address, conninfo, tmp_path / "home.db")
-    assert [line async for line in story(place)] == shown.splitlines()
-
-
-def test_a_client_has_its_run_executed_by_a_worker_of_the_host(
-    temporal: TemporalServer, conninfo: str, project: ProjectFolder, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("TOOLGEN_SECRET", "0" * 32)
-    host, client = (of_servers(text, temporal, conninfo) for _, text in blocks(PRODUCTION, "python"))
-    project.write("app/main.py", host)
-    build(project.path / "home.db")
-    with working(project):
-        done = in_a_process(project.path, str(project.write("client.py", client)), LAMP)
-    assert (done.returncode, done.stdout) == (
-        0,
-        "confirmation: Reset h10 to factory settings? Its settings are lost.\n"
-        "completed: Ceiling lamp is as it left the factory; 2 settings are gone.\n",
-    ), done.stderr
-
-
-def of_servers(program: str, temporal: TemporalServer, conninfo: str) -> str:
-    """Return a program of the document with the addresses of these servers."""
-    for shown, here in (
-        ("temporal.example:7233", temporal.address),
-        ('namespace="assistant"', 'namespace="default"'),
-        ("postgresql://app@db.example/app", conninfo),
-    ):
-        assert program.count(shown) == 1, shown
-        program = program.replace(shown, here)
-    return program
+    assert [line async for line in story(place)] == STORY.splitlines()

@@ -1,21 +1,13 @@
-"""docs/postgres.md, run on a server of its own."""
+"""The section about PostgreSQL in docs/production.md, run on a server."""
 
 from __future__ import annotations
 
-import ast
-import inspect
+import pytest
 
-from tests.test_docs import POSTGRES, blocks
+from tests.test_docs import PRODUCTION, run_python
 
 
-async def test_the_python_runs(conninfo: str) -> None:
-    names: dict[str, object] = {"__name__": "document"}
-    count = 0
-    for line, text in blocks(POSTGRES, "python"):
-        source = "\n" * line + text.replace("postgresql://app@db.example/app", conninfo)
-        code = compile(source, POSTGRES.name, "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
-        result = eval(code, names)
-        if inspect.iscoroutine(result):
-            await result
-        count += 1
-    assert count == 6
+def test_the_python_prints_what_the_page_shows(conninfo: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DATABASE_URL", conninfo)
+    names = run_python(PRODUCTION, "Store data in PostgreSQL")
+    names["database"].close()  # type: ignore[attr-defined]

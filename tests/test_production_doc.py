@@ -1,4 +1,4 @@
-"""docs/observability.md: its code sends spans to a receiver on this machine in the place of each backend."""
+"""docs/production.md, but what needs PostgreSQL or Temporal: its spans go to a receiver on this machine."""
 
 from __future__ import annotations
 
@@ -10,12 +10,14 @@ import pytest
 
 from tests.conventions import violations
 from tests.otlp import Receiver, received
-from tests.test_docs import ROOT, blocks, run_python
+from tests.test_docs import PRODUCTION, blocks, run_python
 from toolgen.events.telemetry.spans import SCOPE
 
-PAGE = ROOT / "docs/observability.md"
+SPANS = "Trace with OpenTelemetry"
 ENDPOINT = "OTEL_EXPORTER_OTLP_ENDPOINT"
-BACKENDS = [dict(line.split("=", 1) for line in text.splitlines()) for _, text in blocks(PAGE, "dotenv")]
+BACKENDS = [
+    dict(line.split("=", 1) for line in text.splitlines()) for _, text in blocks(PRODUCTION, "dotenv")
+]
 """The environment of each backend that the page names."""
 
 
@@ -23,6 +25,10 @@ BACKENDS = [dict(line.split("=", 1) for line in text.splitlines()) for _, text i
 def receiver() -> Iterator[Receiver]:
     with Receiver() as receiver:
         yield receiver
+
+
+def test_the_code_that_needs_no_server_prints_what_the_page_shows() -> None:
+    run_python(PRODUCTION, "Run a worker", "Record metrics", "Runbook")
 
 
 @pytest.mark.exhaustive
@@ -35,10 +41,10 @@ def test_the_code_sends_the_spans_that_the_page_shows(
         monkeypatch.setenv(name, value)
     monkeypatch.setenv(ENDPOINT, f"{receiver.url}{base.path}")
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    run_python(PAGE)
+    run_python(PRODUCTION, SPANS)
     spans = [span for span in received(receiver.bodies) if span.scope[0] == SCOPE]
     assert [wrong for span in spans for wrong in violations(span)] == []
-    shown = next(text for _, text in blocks(PAGE, "text"))
+    shown = next(text for _, text in blocks(PRODUCTION, "text", within=SPANS))
     for name in re.findall(r"(?:invoke_agent|plan|chat|execute_tool) \w+", shown):
         assert name in {span.name for span in spans}
     assert "chat small-2" in {span.name for span in spans}
