@@ -40,8 +40,13 @@ OBJECTS = {
     "RuntimeArtifacts": "runtime.artifacts",
 }
 """Names of objects whose methods have entries, by their class."""
-PARTS = frozenset({"RuntimeTools", "Waits", "RuntimeRuns", "RuntimeArtifacts"})
-"""Classes that no reader names."""
+PARTS = {
+    "RuntimeTools": "toolgen.runtime.tools",
+    "Waits": "toolgen.waiting.waits",
+    "RuntimeRuns": "toolgen.runtime.runs",
+    "RuntimeArtifacts": "toolgen.runtime.artifacts",
+}
+"""Modules of classes that no reader names."""
 RAISED = frozenset({"OutcomeUnknownError", "ToolError"})
 """Exceptions that hosts raise."""
 MADE = frozenset(
@@ -86,7 +91,8 @@ def filled(text: str, footer: Callable[[str], str]) -> str:
 
     def links(match: re.Match[str]) -> str:
         parts = (
-            f"[`{part}`](#{slug(part)})" if part in names else f"`{part}`" for part in match[1].split(" | ")
+            f"[`{part}`](#{slug(spelled(part))})" if part in names else f"`{part}`"
+            for part in match[1].split(" | ")
         )
         return f"({' | '.join(parts)}"
 
@@ -95,6 +101,7 @@ def filled(text: str, footer: Callable[[str], str]) -> str:
 
 def entry(module: str, name: str) -> str:
     """Return the entry of a public name, or of a member of one."""
+    module = PARTS.get(name.partition(".")[0], module)
     target = value(module, name)
     sections = griffe.parse_google(griffe.Docstring(docstring(module, name)), warnings=False)
     texts = [each for part in sections if part.kind.value == "text" for each in part.value.split("\n\n")]
@@ -119,7 +126,7 @@ def members(module: str, name: str, listed: Collection[str]) -> str:
 
     Without those whose text begins with "Internal".
     """
-    target = value(module, name)
+    target = value(PARTS.get(name.partition(".")[0], module), name)
     if not inspect.isclass(target):
         return ""
     shown = {*_fields(target), *(each.rpartition(".")[2] for each in listed if each.startswith(f"{name}."))}
@@ -134,9 +141,9 @@ def members(module: str, name: str, listed: Collection[str]) -> str:
     return f"\n{label}{listing}\n" if listing else ""
 
 
-def _fields(target: type) -> set[str]:
-    """Return the fields of a class that its entry lists as parameters."""
-    if is_made(target) and not is_dataclass(target):
+def _fields(target: Any) -> set[str]:
+    """Return the parameters that an entry lists."""
+    if inspect.isclass(target) and is_made(target) and not is_dataclass(target):
         return set()
     return {each.name for each in _parameters(target)}
 
@@ -145,12 +152,13 @@ def _member_lines(class_: type) -> Iterator[tuple[str, str]]:
     """Yield the public members of a class, each with its line; an empty one for an internal member."""
     (node,) = ast.parse(inspect.getsource(class_)).body
     assert isinstance(node, ast.ClassDef)
+    names = vars(import_module(class_.__module__))
     made = [each for each in node.body if isinstance(each, ast.FunctionDef) and each.name == "__init__"]
     texts = texts_below(node.body) | texts_below(made[0].body if made else ())
     for member, text in texts.items():
         kind = inspect.get_annotations(class_).get(member)
         if member[0] != "_":
-            shown = f" (`{annotation(kind)}`)" if kind is not None else ""
+            shown = f" (`{annotation(kind, names)}`)" if kind is not None else ""
             line = f"- `{member}`{shown}: {' '.join(text.split())}"
             yield member, "" if text.startswith("Internal") else line
     for member, function in list(vars(class_).items()):
@@ -162,7 +170,7 @@ def _member_lines(class_: type) -> Iterator[tuple[str, str]]:
         text = f": {' '.join(paragraph.split())}" if paragraph else ""
         returns = inspect.signature(getter or function).return_annotation
         if getter:
-            line = f"- `{member}` (`{annotation(returns)}`){text}"
+            line = f"- `{member}` (`{annotation(returns, names)}`){text}"
         else:
             awaited = "await " if inspect.iscoroutinefunction(function) else ""
             line = f"- `{awaited}{member}{_bare(function)}`{text}"
@@ -172,7 +180,7 @@ def _member_lines(class_: type) -> Iterator[tuple[str, str]]:
 def is_made(target: type) -> bool:
     """Return whether readers call no constructor of a class: toolgen does, or it is a protocol."""
     is_other_error = issubclass(target, BaseException) and target.__name__ not in RAISED
-    return getattr(target, "_is_protocol", False) or is_other_error or target.__name__ in MADE | PARTS
+    return getattr(target, "_is_protocol", False) or is_other_error or target.__name__ in {*MADE, *PARTS}
 
 
 def value(module: str, name: str) -> object:
@@ -236,7 +244,7 @@ def _alias(module: str, name: str) -> str:
     """Return the type that an alias stands for; "" for another name."""
     _, node = definition(module, name.partition(".")[0])
     if isinstance(node, ast.AnnAssign) and node.value and ast.unparse(node.annotation) == "TypeAlias":
-        return annotation(ast.unparse(node.value)).strip('"')
+        return annotation(ast.unparse(node.value), {}).strip('"')
     return ""
 
 
@@ -271,11 +279,13 @@ class _Shown:
 def parameters(module: str, name: str) -> Iterator[str]:
     """Yield a line for each parameter, and one for those of one type that nothing explains."""
     target = value(module, name)
-    if isinstance(target, property) or not callable(target) or _alias(module, name):
+    if _alias(module, name):
+        return
+    if isinstance(target, property) or not callable(target):
         return
     texts = explanations(module, name)
     names_of = vars(import_module(_home(target)))
-    fields = _fields(target) if inspect.isclass(target) else {each.name for each in _parameters(target)}
+    fields = _fields(target)
     shown = (each for each in _parameters(target) if each.name in fields) if fields else ()
     named = ((_kind(each, names_of), texts.get(each.name, ""), each) for each in shown)
     named = (each for each in named if not each[1].startswith("Internal"))

@@ -1,4 +1,4 @@
-"""The linter over public tools: docs/executors.md has the share that each rule marks; it decides the default."""
+"""The linter over public tools: docs/executors.md has the share that each rule marks, and so its default."""
 
 from __future__ import annotations
 

@@ -50,8 +50,7 @@ class RetryHint:
     """How a planner can repair or repeat a failed call."""
 
     reason: RetryReason
-    """`invalid_arguments`, `missing_fields`, `malformed_response`, `timeout`, `rate_limited` or
-    `tool_unavailable`."""
+    """Kind of the failure."""
     tool: str
     """ID of the tool."""
     restrict_to_tool: bool = False

@@ -384,7 +384,7 @@ class ToolResult:
     tool: str
     """ID of the tool; the requested name if no tool has it."""
     status: ToolStatus
-    """`ok`, `error`, `denied`, `suspended`, `pending`, `unknown` or `running`."""
+    """What happened to the call."""
     json: bytes = field(default=b"", repr=False)
     """Exactly what the model sees; empty while there is no result."""
     tool_call_id: str = ""

@@ -218,7 +218,7 @@ class ToolSpec(ToolFacts, Generic[P, R]):
     """Description of a tool: names, codecs and rules. Generated code declares it as a constant, `func_tool`
     creates it.
 
-    Decide by `hints`, which has a value for each behaviour hint. `annotations` has only those that the author
+    Decide by `hints`, which has a value for each behavior hint. `annotations` has only those that the author
     set.
     """
 
@@ -288,14 +288,14 @@ class ToolSpec(ToolFacts, Generic[P, R]):
 
     @property
     def digest(self) -> str:
-        """Digest of the tool's catalogue entry."""
+        """Digest of the tool's catalog entry."""
         from toolgen.catalog.entry import tool_digest, tool_entry  # no plain call needs catalogues
 
         return tool_digest(tool_entry(self.record()))
 
     @cached_property
     def approval_digest(self) -> str:
-        """Digest that changes with a schema, an injected field or a behaviour hint, which invalidates
+        """Digest that changes with a schema, an injected field or a behavior hint, which invalidates
         approvals.
 
         Texts for people do not change it.
@@ -319,7 +319,7 @@ class ToolSpec(ToolFacts, Generic[P, R]):
 
     @property
     def hints(self) -> dict[Hint, bool]:
-        """All behaviour hints, with MCP's careful defaults for those that the author did not set."""
+        """All behavior hints, with MCP's careful defaults for those that the author did not set."""
         from toolgen.catalog.entry import behaviour_hints
 
         return behaviour_hints(self.annotations)
@@ -330,7 +330,7 @@ class ToolSpec(ToolFacts, Generic[P, R]):
         return self.id.rpartition(".")[0]
 
     def record(self, toolset: ToolsetRecord | None = None) -> ToolRecord:
-        """Return the catalogue record of the tool, without the facts that only a design has."""
+        """Return the catalog record of the tool, without the facts that only a design has."""
         from toolgen.catalog.entry import ToolRecord, ToolsetRecord
 
         return ToolRecord(

@@ -46,6 +46,12 @@ class StateStore(Protocol):
 
         async def apply(self, scope, owner, changes) -> None:
             self._values[scope, owner] = applied(self._values.get((scope, owner), {}), changes)
+
+        async def load_each(self, places):  # optional: `BulkStateStore`
+            return [await self.load(scope, owner) for scope, owner in places]
+
+        async def forget(self, scope, owner) -> int:  # optional: `ErasingStateStore`
+            return 1 if self._values.pop((scope, owner), None) else 0
     ```
     """
 

@@ -55,7 +55,7 @@ class ToolsetRegistration:
     executor."""
 
     def record(self) -> ToolsetRecord:
-        """Return the facts of the toolset in a catalogue."""
+        """Return the facts of the toolset in a catalog."""
         from toolgen.catalog.entry import ToolsetRecord
 
         agent = self.executor.agent if isinstance(self.executor, AgentRoute) else ""
