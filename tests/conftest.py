@@ -40,7 +40,7 @@ for _opened in InProcessEngine, SqliteSessionStore, SqliteFile, SqliteBatches:
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--lab", action="store_true", help="try as many inputs as `make lab` does")
-    parser.addoption("--every", type=int, default=1, help="run each so-manieth exhaustive value of a test")
+    parser.addoption("--every", type=int, default=1, help="run every n-th exhaustive value of a test")
     parser.addoption("--seed", type=int, default=0, help="where --every and strides over large inputs begin")
     parser.addoption("--part", help="run one part of the files: 0/2 or 1/2 (python -m tests.parts)")
 

@@ -51,7 +51,7 @@ def environment(folder: Path) -> dict[str, str]:
 
 
 def break_disk(folder: Path, *, error: int, calls: str, names: str, every: int = 1) -> None:
-    """Let calls on files fail whose names begin so, each or each so-manieth of them."""
+    """Let every call, or every n-th, fail on files whose names begin so."""
     draft = folder / f"{FAULT}.new"
     draft.write_text(f"{error} {calls} {names} {every}")
     draft.rename(folder / FAULT)

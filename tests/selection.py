@@ -16,8 +16,8 @@ IS_LAB = False
 """Whether this is a part of `make lab`; set from the option `--lab` before tests are collected."""
 SEED = 0
 """Where `stride` begins; set from the option `--seed`."""
-COSTLY = 12
-"""Of the tests marked `costly`, `make conformance` runs each so-manieth, beginning elsewhere each day."""
+COSTLY = 16
+"""`make conformance` runs every sixteenth test marked `costly`, beginning elsewhere each day."""
 
 
 def volume(short: int, *, lab: int) -> int:
@@ -26,15 +26,14 @@ def volume(short: int, *, lab: int) -> int:
 
 
 def stride(values: Sequence[T], every: int) -> Sequence[T]:
-    """Return each so-manieth value, beginning where `SEED` says; in `make lab` all."""
+    """Return every `every`-th value, beginning where `SEED` says; in `make lab` all."""
     return values if IS_LAB else values[SEED % min(every, len(values) or 1) :: every]
 
 
 def left_out(items: Iterable[pytest.Item], every: int) -> set[pytest.Item]:
-    """Return what a run of each so-manieth `exhaustive` value leaves out, of each test apart.
+    """Return what a run of every `every`-th `exhaustive` value of each test leaves out.
 
-    Of tests that are `costly` it takes each twelfth, whatever they are of; a `costly(whole=True)` file
-    is taken as one.
+    Every sixteenth `costly` test is run, counted over all of them; a `costly(whole=True)` file counts as one.
     """
     if every == 1:
         return set()

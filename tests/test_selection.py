@@ -1,4 +1,4 @@
-"""What a run of each so-manieth exhaustive value leaves out."""
+"""What a run of every n-th exhaustive value leaves out."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ from toolgen.codegen.write import STAGING, compare, sweep, write
 OTHER = {"__init__.py": "", "a/types.py": "x=3\n", "c/other.py": "z=2\n"}
 PLANS = {"old": OLD, "new": NEW, "other": OTHER}
 STEP = volume(3, lab=1)
-"""Runs end at each so-manieth of their writes."""
+"""Runs end at every n-th of their writes."""
 REPAIRS = volume(1, lab=len(PLANS))
 """How many of the plans repair what a kill left; with one, they take turns."""
 

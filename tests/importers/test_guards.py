@@ -321,7 +321,7 @@ _UNLIKE = _object(pan={"type": "string"})
         (_object(card=_ref("Card")), _object(card=_ref("Other")), {}, "attribute:Other.number"),
     ],
 )
-@pytest.mark.parametrize("guard", ["sensitive=True", "min_length=3"])
+@pytest.mark.parametrize("guard", first(["sensitive=True", "min_length=3"]))
 def test_guards_of_a_type_follow_a_request_that_gets_another_type(
     shop: Shop, before: Any, after: Any, schemas: dict[str, Any], place: str, guard: str
 ) -> None:

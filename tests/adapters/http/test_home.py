@@ -20,12 +20,11 @@ CATALOGUE = Path("gen/tool_schemas.json")
 
 @pytest.fixture
 async def client() -> AsyncIterator[httpx.AsyncClient]:
-    with runtime_for_tests() as runtime:
-        async with runtime:
-            caller = Caller(id="mira", sessions="s-mira", session_id="s-mira")
-            transport = httpx.ASGITransport(HTTPSurface(runtime, caller=lambda _: caller))
-            async with httpx.AsyncClient(transport=transport, base_url=BASE) as opened:
-                yield opened
+    async with runtime_for_tests() as runtime, runtime:
+        caller = Caller(id="mira", sessions="s-mira", session_id="s-mira")
+        transport = httpx.ASGITransport(HTTPSurface(runtime, caller=lambda _: caller))
+        async with httpx.AsyncClient(transport=transport, base_url=BASE) as opened:
+            yield opened
 
 
 async def test_the_next_page_is_a_call_away(client: httpx.AsyncClient) -> None:

@@ -22,9 +22,8 @@ pytestmark = pytest.mark.parametrize("era", first(ERAS))
 
 @pytest.fixture
 async def home() -> AsyncIterator[Runtime]:
-    with runtime_for_tests() as runtime:
-        async with runtime:
-            yield runtime
+    async with runtime_for_tests() as runtime, runtime:
+        yield runtime
 
 
 async def test_generated_tools_are_listed_without_their_injected_fields(era: str, home: Runtime) -> None:
