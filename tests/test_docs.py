@@ -44,13 +44,11 @@ PRODUCTION = ROOT / "docs/production.md"
 """Needs servers; tests/test_production_doc.py and tests/conformance/postgres/test_doc.py run its sections."""
 RULES = ROOT / "docs/rules.md"
 """Imports Cedar; tests/conformance/test_rules_doc.py has it."""
-MEMORY = ROOT / "docs/memory.md"
-"""Imports a memory package, which takes seconds; `make conformance` runs it."""
 ELSEWHERE = (FOLLOWED, IMPORT, *FOLLOWED_IN_A_FOLDER, FRAMEWORKS, PRODUCTION, RULES)
 SERVER = ROOT / "docs/mcp.md"
 """Starts a server of MCP, which takes seconds; `make conformance` runs it."""
 RUN = [
-    pytest.param(file, marks=pytest.mark.exhaustive) if file in (SERVER, MEMORY) else file
+    pytest.param(file, marks=pytest.mark.exhaustive) if file == SERVER else file
     for file in DOCUMENTS
     if file not in ELSEWHERE
 ]

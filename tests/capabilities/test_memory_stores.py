@@ -1,15 +1,13 @@
-"""The memory stores of toolgen and of docs/memory.md keep what they promise."""
+"""The memory stores of toolgen and of examples/memory_stores.py keep what they promise."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from tests.test_docs import MEMORY, run_python
 from toolgen.capabilities import InMemoryMemoryStore, MemoryEntry, MemoryOwner, MemoryStore
 
 pytestmark = pytest.mark.exhaustive
@@ -21,18 +19,18 @@ ANN, BOB, SOUTH = (
 )
 
 
-@pytest.fixture(scope="module")
-def page() -> dict[str, Any]:
-    return run_python(MEMORY)
-
-
 @pytest.fixture(params=["in memory", "full text", "LangGraph"])
-def store(request: pytest.FixtureRequest, page: dict[str, Any], tmp_path: Path) -> MemoryStore:
-    index = {"dims": 64, "embed": page["embed"], "fields": ["text"]}
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> MemoryStore:
+    from langgraph.store.memory import InMemoryStore  # takes seconds
+
+    from examples.memory_stores import FullTextMemory, LangGraphMemory, embed
+
     made: dict[str, Callable[[], MemoryStore]] = {
         "in memory": InMemoryMemoryStore,
-        "full text": lambda: page["FullTextMemory"](str(tmp_path / "memory.db")),
-        "LangGraph": lambda: page["LangGraphMemory"](page["InMemoryStore"](index=index)),
+        "full text": lambda: FullTextMemory(str(tmp_path / "memory.db")),
+        "LangGraph": lambda: LangGraphMemory(
+            InMemoryStore(index={"dims": 64, "embed": embed, "fields": ["text"]})
+        ),
     }
     return made[request.param]()
 
@@ -65,9 +63,11 @@ async def test_only_the_owner_finds_and_forgets(store: MemoryStore) -> None:
         await store.forget()
 
 
-async def test_no_byte_of_what_was_forgotten_is_left(page: dict[str, Any], tmp_path: Path) -> None:
+async def test_no_byte_of_what_was_forgotten_is_left(tmp_path: Path) -> None:
+    from examples.memory_stores import FullTextMemory
+
     path = tmp_path / "memory.db"
-    store = page["FullTextMemory"](str(path))
+    store = FullTextMemory(str(path))
     await store.add(ANN, "r-1", [said("Xylophone secrets."), said("Xylophone again.")])
     await store.add(BOB, "r-2", [said("Something else.")])
     await store.forget(owner=ANN)
