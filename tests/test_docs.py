@@ -42,9 +42,7 @@ FRAMEWORKS = ROOT / "docs/frameworks.md"
 """Imports the frameworks, which takes seconds; tests/conformance/adapters/frameworks/test_doc.py runs it."""
 PRODUCTION = ROOT / "docs/production.md"
 """Needs servers; tests/test_production_doc.py and tests/conformance/postgres/test_doc.py run its sections."""
-RULES = ROOT / "docs/rules.md"
-"""Imports Cedar; tests/conformance/test_rules_doc.py has it."""
-ELSEWHERE = (FOLLOWED, IMPORT, *FOLLOWED_IN_A_FOLDER, FRAMEWORKS, PRODUCTION, RULES)
+ELSEWHERE = (FOLLOWED, IMPORT, *FOLLOWED_IN_A_FOLDER, FRAMEWORKS, PRODUCTION)
 SERVER = ROOT / "docs/mcp.md"
 """Starts a server of MCP, which takes seconds; `make conformance` runs it."""
 RUN = [
