@@ -2,7 +2,7 @@
 
 `python -m tests.site` writes `.site/`, which Zensical builds (`make docs`); `python -m tests.site missing`
 fails where a public name has no entry in what was built. The navigation is that of
-docs/index.md, and the modules and names are those of docs/public-surface.md. Pages keep their place in the
+docs/index.md, and the modules and names are those of docs/changing.md. Pages keep their place in the
 repository, so that a link leads somewhere in both.
 """
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import toolgen
 
 ROOT = Path(toolgen.__file__).parent.parent
-PAGE = ROOT / "docs/public-surface.md"
+PAGE = ROOT / "docs/changing.md"
 KEPT = Path(__file__).with_name("surface.txt")
 
 

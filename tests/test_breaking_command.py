@@ -294,6 +294,6 @@ def test_the_document_shows_what_the_command_says(
     project.run("gen")
     project.write("released.json", (project.path / "app/gen" / CATALOG).read_text("utf-8"))
     project.write("app/design.py", _as_documents_write(after))
-    text = (Path(__file__).parents[1] / "docs/contract.md").read_text("utf-8")
+    text = (Path(__file__).parents[1] / "docs/changing.md").read_text("utf-8")
     shown = text.split("$ toolgen breaking --against released.json\n")[number].partition("```")[0]
     assert project.run("breaking", "--against", "released.json").err == shown

@@ -202,6 +202,6 @@ def test_no_advice_on_a_guard_names_a_version() -> None:
 
 
 def test_the_documents_name_what_fails() -> None:
-    text = (Path(__file__).parents[1] / "docs/contract.md").read_text("utf-8")
+    text = (Path(__file__).parents[1] / "docs/changing.md").read_text("utf-8")
     kinds = ("weakened", "callers", "consumers", "suspended_calls", "undecided")
     assert all(f"`{kind}`" in text for kind in kinds)
