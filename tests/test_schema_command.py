@@ -59,7 +59,7 @@ def test_one_tool_or_another_file(generated: ProjectFolder) -> None:
     first(
         [
             (("--for", "gpt"), "there is no dialect 'gpt'"),
-            ((), "Invalid value for --for: it is missing; one of: openai, openai-strict, openai-responses,"),
+            ((), "Invalid value for --for: required; one of: openai, openai-strict, openai-responses,"),
             (("--for", "openai", "--tool", "nope"), "has no tool 'nope'"),
             (
                 ("none.json", "--for", "openai"),

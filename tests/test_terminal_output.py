@@ -57,9 +57,9 @@ def commands(command: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[s
     ("path", "command"), [pytest.param(*each, id=" ".join(each[0])) for each in commands(get_command(app))]
 )
 def test_each_help_has_an_example(path: tuple[str, ...], command: Any) -> None:
-    examples = [line.strip() for line in command.help.splitlines() if "Such as: " in line]
+    examples = [line.strip() for line in command.help.splitlines() if "Example: " in line]
     assert examples
-    assert all(line.startswith(f"Such as: toolgen {' '.join(path)}") for line in examples)
+    assert all(line.startswith(f"Example: toolgen {' '.join(path)}") for line in examples)
 
 
 def test_a_run_is_a_timeline_for_people_and_json_for_programs(desk: ProjectFolder) -> None:

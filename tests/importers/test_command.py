@@ -31,7 +31,7 @@ STRANGE = {
     "inputSchema": {"type": "object", "properties": {"a": {"type": "string"}}, "not": {"required": ["b"]}},
 }
 BROKEN = {"name": "broken", "description": "Broken.", "inputSchema": {"type": "objct"}}
-LACKS = "the design lacks something of the source (--allow-losses exits 0)"
+LACKS = "parts of the source could not be imported (--allow-losses exits 0)"
 NEXT = 'next: set design = "files_design" in [tool.toolgen] of pyproject.toml, then run: toolgen gen'
 MODULE = '''\
 """Sums."""

@@ -120,7 +120,7 @@ def test_a_lock_is_written_updated_and_compared(capsys: pytest.CaptureFixture[st
             (("--allow-insecure",), "one of --stdio and --url"),
             (("tools.json", "--allow-insecure"), "without a SOURCE"),
             (("tools.json", "--stdio", GOOD), "without a SOURCE"),
-            ((), "SOURCE is missing: write a file, or ask a server by --stdio or --url"),
+            ((), "SOURCE is missing: pass a file, or a live server with --stdio or --url"),
         ],
         6,
     ),

@@ -12,28 +12,28 @@ from .config import find_project
 _Model = Annotated[
     str,
     typer.Option(
-        help="What plans for the agents, as demo, openai:gpt-5 or NAME@http://localhost:11434/v1.",
+        help="Model of the agents: demo, openai:gpt-5 or NAME@http://localhost:11434/v1.",
         metavar="NAME",
     ),
 ]
 
 
 def run_turn(
-    agent: Annotated[str, typer.Argument(help="The agent, by its name or its id.", metavar="AGENT")],
-    message: Annotated[str, typer.Argument(help='What is said to it; "-" reads it from stdin.')],
+    agent: Annotated[str, typer.Argument(help="Name or id of the agent.", metavar="AGENT")],
+    message: Annotated[str, typer.Argument(help='Message to the agent; "-" reads it from stdin.')],
     model: _Model = "",
     session: Annotated[
-        str, typer.Option(help="Conversation that goes on; by default a new one.", metavar="ID")
+        str, typer.Option(help="Session to continue; by default a new one.", metavar="ID")
     ] = "",
     file: Annotated[
-        list[Path] | None, typer.Option(help="A file that goes with the message; may be repeated.")
+        list[Path] | None, typer.Option(help="File to attach to the message; can be repeated.")
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print the turn as one JSON object.")] = False,
     config: Config = None,
 ) -> None:
-    """Do one turn of an agent, print its answer, and exit with 3 where it waits for a person.
+    """Run one turn of an agent and print its answer; exit 3 if it waits for a person.
 
-    Such as: toolgen run clerk "What is new?" --model demo
+    Example: toolgen run clerk "What is new?" --model demo
     """
     from .conversing import run_agent
 
@@ -46,17 +46,17 @@ def run_turn(
 
 def chat(
     agent: Annotated[
-        str, typer.Argument(help="The agent, by its name or its id; by default the first.", metavar="AGENT")
+        str, typer.Argument(help="Name or id of the agent; by default the first.", metavar="AGENT")
     ] = "",
     model: _Model = "",
     session: Annotated[
-        str, typer.Option(help="Conversation that goes on; by default a new one.", metavar="ID")
+        str, typer.Option(help="Session to continue; by default a new one.", metavar="ID")
     ] = "",
     config: Config = None,
 ) -> None:
-    """Talk to an agent in the terminal: streamed text, calls, artifacts, questions and approvals.
+    """Chat with an agent in the terminal, with streamed text, calls, artifacts, questions and approvals.
 
-    Such as: toolgen chat clerk --model demo
+    Example: toolgen chat clerk --model demo
     """
     from .chat import chat as converse
 

@@ -47,14 +47,15 @@ Session = Annotated[str, typer.Option(help="session_id of the call.", metavar="I
 CredentialOwner = Annotated[
     Literal["session", "user", "service"] | None,
     typer.Option(
-        "--scope", help="Whose a credential is; by default the user's of the call, else its session's."
+        "--scope",
+        help="Owner of a credential; by default the user of the call, or its session if it has no user.",
     ),
 ]
-Reason = Annotated[str, typer.Option(help="The reason that the model sees when the call is denied.")]
+Reason = Annotated[str, typer.Option(help="Reason for the denial or the cancellation, shown to the model.")]
 GrantTerms = Annotated[
     str,
     typer.Option(
-        help="Approve further calls of the session too: uses, expires_s and a pattern, as JSON.",
+        help="Also approve later calls of the session: uses, expires_s (seconds) and a pattern, as JSON.",
         metavar="JSON",
     ),
 ]
@@ -77,7 +78,7 @@ def run(args: Sequence[str]) -> int:
 def toolgen(
     show_version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
 ) -> None:
-    """One design in Python; typed tools for agents from it."""
+    """Generate typed tools for agents from one design in Python."""
     if show_version:
         from importlib.metadata import version
 
@@ -88,33 +89,33 @@ def toolgen(
 @app.command()
 def gen(
     check: Annotated[
-        bool, typer.Option("--check", help="Write nothing; exit 1 if the output is stale.")
+        bool, typer.Option("--check", help="Write nothing; exit 1 if the generated code is out of date.")
     ] = False,
     diff: Annotated[
-        bool, typer.Option("--diff", help="Write nothing; print what would change, exit 1 if anything.")
+        bool, typer.Option("--diff", help="Write nothing; print a diff, and exit 1 if there is one.")
     ] = False,
     watch: Annotated[
         bool, typer.Option("--watch", help="Generate again whenever the design changes, until Ctrl-C.")
     ] = False,
     force: Annotated[
-        bool, typer.Option("--force", help="Generate, whatever the record of the last run says.")
+        bool, typer.Option("--force", help="Generate even if nothing changed since the last run.")
     ] = False,
     typescript: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="Write TypeScript types and a client into this folder, too."),
+        typer.Option(metavar="DIR", help="Also write TypeScript types and a client into this folder."),
     ] = None,
     format: OutputFormat = "text",
     config: Config = None,
 ) -> None:
     """Generate the code of the project's design.
 
-    Such as: toolgen gen --check
+    Example: toolgen gen --check
     """
     from .gen import check_output, diff_output, generate_output
     from .outcome import print_error_records, print_outcome
 
     if watch and (check or diff):
-        raise typer.BadParameter("--watch writes; --check and --diff do not")
+        raise typer.BadParameter("--watch cannot be combined with --check or --diff, which write nothing")
     with print_error_records(format):
         project = find_project(config)
         if typescript:
@@ -134,7 +135,9 @@ def gen(
 def stubs(
     check: Annotated[
         bool,
-        typer.Option("--check", help="Print only missing and unimplemented methods; exit 1 if there is one."),
+        typer.Option(
+            "--check", help="Print only missing and unimplemented methods; exit 1 if there are any."
+        ),
     ] = False,
     format: OutputFormat = "text",
     json: AsJson = False,
@@ -142,7 +145,7 @@ def stubs(
 ) -> None:
     """Show which methods of your executors are implemented, unimplemented, missing, changed or orphaned.
 
-    Such as: toolgen stubs --check
+    Example: toolgen stubs --check
     """
     from .outcome import print_error_records, print_outcome
     from .stubs import show_stubs
@@ -156,7 +159,8 @@ def stubs(
 def call(
     tool: Annotated[str, typer.Argument(help="Id or name of the tool.", metavar="TOOL")],
     json: Annotated[
-        str, typer.Argument(help="What the model sends; '-' reads it from stdin.", metavar="JSON")
+        str,
+        typer.Argument(help="Arguments as the model sends them; '-' reads them from stdin.", metavar="JSON"),
     ] = "{}",
     trace: Annotated[
         bool, typer.Option("--trace", help="Print the steps of the call with their times.")
@@ -167,19 +171,19 @@ def call(
     tool_call: ToolCall = "",
     parent_tool_call: ParentToolCall = "",
     requested_by: Annotated[
-        str, typer.Option(help="The person for whom the call is made.", metavar="NAME")
+        str, typer.Option(help="Person on whose behalf the call is made.", metavar="NAME")
     ] = "",
     label: Annotated[
-        list[str] | None, typer.Option(help="A label of the call; for each one more.", metavar="NAME=VALUE")
+        list[str] | None, typer.Option(help="Label of the call; can be repeated.", metavar="NAME=VALUE")
     ] = None,
     show_sensitive: Annotated[
-        bool, typer.Option("--show-sensitive", help="Print the sensitive values of the result too.")
+        bool, typer.Option("--show-sensitive", help="Do not redact sensitive values of the result.")
     ] = False,
     config: Config = None,
 ) -> None:
     """Run one tool through the project's runtime and print what the model would see.
 
-    Such as: toolgen call read_note '{"id": 1}' --trace
+    Example: toolgen call read_note '{"id": 1}' --trace
     """
     from toolgen.runtime import CallMeta
 
@@ -224,23 +228,27 @@ def approve(
     token: Annotated[
         str | None,
         typer.Argument(
-            help="Token, id or beginning of the id; without it, what waits is listed.", metavar="CALL"
+            help="Token or id of the call, or the start of the id; without it, suspended calls are listed.",
+            metavar="CALL",
         ),
     ] = None,
-    deny: Annotated[bool, typer.Option("--deny", help="Do not let the call run.")] = False,
+    deny: Annotated[bool, typer.Option("--deny", help="Deny the call; it is not executed.")] = False,
     message: Reason = "",
     payload: Annotated[
-        str, typer.Option(help="What the design lets an approval add, as JSON.", metavar="JSON")
+        str, typer.Option(help="Values that the design lets an approval add, as JSON.", metavar="JSON")
     ] = "",
     answer: Annotated[
-        str, typer.Option(help="The whole answer to a question, or a result, as JSON.", metavar="JSON")
+        str, typer.Option(help="Answer to a question, or result of pending work, as JSON.", metavar="JSON")
     ] = "",
     grant: GrantTerms = "",
     cancel: Annotated[
         bool, typer.Option("--cancel", help="Cancel the call; the model sees --message as the reason.")
     ] = False,
     by: Annotated[
-        str, typer.Option(help="Who answers; by default the user of this machine.", metavar="NAME")
+        str,
+        typer.Option(
+            help="Name of the person who answers; by default the user of this machine.", metavar="NAME"
+        ),
     ] = "",
     yes: Annotated[
         bool, typer.Option("--yes", help="Approve without the confirmation prompt; required in scripts.")
@@ -251,9 +259,9 @@ def approve(
     json: AsJson = False,
     config: Config = None,
 ) -> None:
-    """Show a call that waits for a person with all its arguments, approve or answer it, and run it.
+    """Show a suspended call with all its arguments, approve or answer it, and run it.
 
-    Such as: toolgen approve 4a9f3a799d4121a2 --by jo
+    Example: toolgen approve 4a9f3a799d4121a2 --by jo
     """
     from .approve import answer_call, answer_of, show_waiting, with_grant
     from .outcome import print_error_records
@@ -276,31 +284,37 @@ def approve(
 def worker(
     queue: Annotated[
         list[str] | None,
-        typer.Option(help="Serve this queue; by default those that the engine has.", metavar="NAME"),
+        typer.Option(
+            help="Task queue to serve; can be repeated; by default all queues of the engine.", metavar="NAME"
+        ),
     ] = None,
     role: Annotated[
         Literal["all", "runs", "activities"],
-        typer.Option(help="Execute loops (runs), calls and plannings (activities), or all."),
+        typer.Option(help="What to execute: agent loops (runs), calls and planning (activities), or all."),
     ] = "all",
     health: Annotated[
-        str, typer.Option(help="Serve /live and /ready there; a port alone is loopback.", metavar="HOST:PORT")
+        str,
+        typer.Option(
+            help="Serve /live and /ready at this address; a port without a host means 127.0.0.1.",
+            metavar="HOST:PORT",
+        ),
     ] = "",
     drain: Annotated[
-        float, typer.Option(help="Seconds that calls have to end after SIGTERM.", min=0, metavar="SECONDS")
+        float, typer.Option(help="Seconds for running calls to end after SIGTERM.", min=0, metavar="SECONDS")
     ] = 30.0,
     strict: Annotated[
-        bool, typer.Option("--strict", help="Refuse to begin where the code is older than the design.")
+        bool, typer.Option("--strict", help="Do not start if the generated code is older than the design.")
     ] = False,
     config: Config = None,
 ) -> None:
-    """Execute the runs of the project's runtime until SIGTERM, then let calls end.
+    """Execute the runs of the project's runtime until SIGTERM, then wait for running calls.
 
-    Such as: toolgen worker --health 8080 --drain 60
+    Example: toolgen worker --health 8080 --drain 60
     """
     from .worker import run_worker
 
     if not isfinite(drain):
-        raise typer.BadParameter(f"{drain} is no number of seconds", param_hint="--drain")
+        raise typer.BadParameter(f"{drain} is not a finite number of seconds", param_hint="--drain")
     project, queues = find_project(config), tuple(queue or ())
     exit_after(run_worker(project, queues, role, health=health, drain_s=drain, is_strict=strict))
 
@@ -311,17 +325,19 @@ def serve(
         str, typer.Option(help="Address of this machine to listen on.", metavar="HOST")
     ] = "127.0.0.1",
     port: Annotated[
-        int, typer.Option(help="Port; 0 is any that is free.", min=0, max=0xFFFF, metavar="PORT")
+        int, typer.Option(help="Port to listen on; 0 chooses a free one.", min=0, max=0xFFFF, metavar="PORT")
     ] = 8765,
     worker: Annotated[
-        bool, typer.Option(help="Execute the runs in this process, or be a client of another one.")
+        bool, typer.Option(help="Execute the runs in this process, or leave them to another one.")
     ] = True,
-    session: Annotated[str, typer.Option(help="session_id of calls that name none.", metavar="ID")] = "local",
+    session: Annotated[
+        str, typer.Option(help="session_id of calls that do not set one.", metavar="ID")
+    ] = "local",
     config: Config = None,
 ) -> None:
     """Serve the project's runtime over HTTP to this machine, with MCP at /mcp.
 
-    Such as: toolgen serve --port 0 --session s-mira
+    Example: toolgen serve --port 0 --session s-mira
     """
     from .serve import serve_project
 
@@ -331,7 +347,7 @@ def serve(
 @app.command("test")
 def examples(
     tool: Annotated[
-        str, typer.Option(help="Run the examples of this tool only, by id or name.", metavar="TOOL")
+        str, typer.Option(help="Run only the examples of this tool, by id or name.", metavar="TOOL")
     ] = "",
     session: Session = "",
     run: Run = "",
@@ -343,9 +359,9 @@ def examples(
 ) -> None:
     """Run the examples of the design on a test runtime and compare the results.
 
-    Without test_runtime in [tool.toolgen] only tools that read are run.
+    Without test_runtime in [tool.toolgen], only read-only tools are run.
 
-    Such as: toolgen test --tool read_note
+    Example: toolgen test --tool read_note
     """
     from toolgen.runtime import CallMeta
 
@@ -366,13 +382,16 @@ def examples(
 @app.command()
 def explain(
     code: Annotated[
-        str | None, typer.Argument(help="A code such as bad-name; without one, all codes.", metavar="CODE")
+        str | None,
+        typer.Argument(help="Code, such as bad-name; without it, all codes are listed.", metavar="CODE"),
     ] = None,
-    json: Annotated[bool, typer.Option("--json", help="Code and explanation, an object on a line.")] = False,
+    json: Annotated[
+        bool, typer.Option("--json", help="Print code and explanation, one JSON object per line.")
+    ] = False,
 ) -> None:
-    """Explain what a code means; of a diagnostic, with a design that has it and what repairs it.
+    """Explain a code; for a diagnostic, also show a design that causes it and the fix.
 
-    Such as: toolgen explain bad-name
+    Example: toolgen explain bad-name
     """
     from .explain import explain as explained
     from .explain import explanation_records

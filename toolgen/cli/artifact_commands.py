@@ -12,10 +12,14 @@ artifacts_app = typer.Typer(
     add_completion=False,
     no_args_is_help=True,
     rich_markup_mode=None,
-    help="Show and save artifacts, which stand beside results.",
+    help="Show and save the artifacts of tool calls.",
 )
-_Uri = Annotated[str, typer.Argument(help="What names it, such as the result of a call says.", metavar="URI")]
-_Session = Annotated[str, typer.Option(help="Only where it is of this session.", metavar="ID")]
+_Uri = Annotated[
+    str, typer.Argument(help="URI of the artifact, as printed with the result of its call.", metavar="URI")
+]
+_Session = Annotated[
+    str, typer.Option(help="Fail unless the artifact belongs to this session.", metavar="ID")
+]
 
 
 @artifacts_app.command()
@@ -23,14 +27,14 @@ def show(
     uri: _Uri,
     view: Annotated[
         Literal["table", "chart.line", "chart.bar", "markdown"] | None,
-        typer.Option(help="How to show JSON; without it, as it is, indented at a terminal."),
+        typer.Option(help="View of JSON data; without it, the JSON is printed, indented at a terminal."),
     ] = None,
     session: _Session = "",
     config: Config = None,
 ) -> None:
     """Print the data of an artifact.
 
-    Such as: toolgen artifacts show 'artifact:session/s-1/report?version=1' --view table
+    Example: toolgen artifacts show 'artifact:session/s-1/report?version=1' --view table
     """
     from .artifacts import show_artifact
 
@@ -41,14 +45,14 @@ def show(
 @artifacts_app.command()
 def save(
     uri: _Uri,
-    file: Annotated[Path, typer.Argument(help="Where its data go.", metavar="FILE")],
-    force: Annotated[bool, typer.Option("--force", help="Write over a file that is there.")] = False,
+    file: Annotated[Path, typer.Argument(help="File to write.", metavar="FILE")],
+    force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")] = False,
     session: _Session = "",
     config: Config = None,
 ) -> None:
     """Write the data of an artifact to a file.
 
-    Such as: toolgen artifacts save 'artifact:session/s-1/report?version=1' report.json
+    Example: toolgen artifacts save 'artifact:session/s-1/report?version=1' report.json
     """
     from .artifacts import save_artifact
 

@@ -10,38 +10,36 @@ from .config import find_project
 Against = Annotated[
     str,
     typer.Option(
-        help="What was promised: a catalogue, a folder, a git revision, a lock, mcp:NAME or mcp:URL.",
+        help="Version to compare with: a catalogue, a folder, a git revision, a lock, mcp:NAME or mcp:URL.",
         metavar="REF",
     ),
 ]
-To = Annotated[
-    str, typer.Option(help="What is promised now; by default the design of the project.", metavar="REF")
-]
+To = Annotated[str, typer.Option(help="New version; by default the project's design.", metavar="REF")]
 Allow = Annotated[
     list[str] | None,
     typer.Option(
-        help="Let a change through: CODE@TOOL, CODE@TOOL:ARGUMENT, or weakened:PLACE for a weaker guard.",
+        help="Accept a change: CODE@TOOL, CODE@TOOL:ARGUMENT, or weakened:PLACE for a weaker guard.",
         metavar="CHANGE",
     ),
 ]
 FailOn = Annotated[
     list[str] | None,
     typer.Option(
-        help="What is refused: weakened, callers, consumers, suspended_calls and undecided by default; "
-        "generated_code, behaviour or texts.",
+        help="Kind of change that fails; by default weakened, callers, consumers, suspended_calls and "
+        "undecided; also generated_code, behaviour or texts.",
         metavar="KIND",
     ),
 ]
-BaselineFile = Annotated[
-    Path | None, typer.Option(help="Let the changes in this file through.", metavar="FILE")
-]
+BaselineFile = Annotated[Path | None, typer.Option(help="Accept the changes in this file.", metavar="FILE")]
 Journal = Annotated[
     Path | None,
-    typer.Option(help="A file of runs: what waits in it is held to the new contract.", metavar="FILE"),
+    typer.Option(
+        help="Check the suspended calls in this file of runs against the new contract.", metavar="FILE"
+    ),
 ]
 Format = Annotated[
     Literal["text", "json", "github", "sarif"],
-    typer.Option(help="How changes are printed; all but text go to stdout."),
+    typer.Option(help="Output format; all formats except text are printed to stdout."),
 ]
 DiffFormat = Annotated[
     Literal["markdown", "baseline"],
@@ -60,9 +58,9 @@ def breaking(
     format: Format = "text",
     config: ConfigFile = None,
 ) -> None:
-    """Say what a change of the design breaks, and which guards it weakens; exit 1 if a change is refused.
+    """Report changes that break callers or weaken guards; exit 1 if one of them is not accepted.
 
-    Such as: toolgen breaking --against main
+    Example: toolgen breaking --against main
     """
     from .breaking import REFUSED, BreakingRequest, find_breaking
     from .outcome import print_error_records, print_outcome
@@ -85,9 +83,9 @@ def breaking(
 def diff(
     against: Against = "", to: To = "", format: DiffFormat = "markdown", config: ConfigFile = None
 ) -> None:
-    """Print what changed in the contract of the tools as sentences, in Markdown, or as a baseline.
+    """Print the changes in the contract of the tools as Markdown, or as a baseline.
 
-    Such as: toolgen diff --against main
+    Example: toolgen diff --against main
     """
     from .breaking import BreakingRequest, show_difference
     from .outcome import print_outcome
@@ -100,5 +98,5 @@ def diff(
 def _require(against: str) -> None:
     if not against:
         raise typer.BadParameter(
-            "it is missing: name a catalogue, a folder or a git revision such as main", param_hint="--against"
+            "required: a catalogue, a folder or a git revision such as main", param_hint="--against"
         )

@@ -15,33 +15,36 @@ def schema(
         str,
         typer.Option(
             "--for",
-            help="How the provider takes tools, such as openai-strict; without it, all are named.",
+            help="Format of a model provider, such as openai-strict; optional with --tokens.",
             metavar="DIALECT",
         ),
     ] = "",
     file: Annotated[
         Path | None,
-        typer.Argument(help="A tool_schemas.json; by default that of the project.", metavar="FILE"),
+        typer.Argument(help="tool_schemas.json to read; by default the project's.", metavar="FILE"),
     ] = None,
-    tool: Annotated[str, typer.Option(help="This tool only, by id or name.", metavar="TOOL")] = "",
+    tool: Annotated[str, typer.Option(help="Only this tool, by id or name.", metavar="TOOL")] = "",
     tokenizer: Annotated[
-        str, typer.Option(help="Count exactly, by this encoding of tiktoken: o200k_base.", metavar="NAME")
+        str,
+        typer.Option(
+            help="Count tokens exactly with this encoding of tiktoken, such as o200k_base.", metavar="NAME"
+        ),
     ] = "",
     losses: Annotated[
         bool | None,
         typer.Option(
             "--losses/--tokens",
-            help="Print what the provider's schemas do not say, or about how many tokens each tool is.",
+            help="Print what the provider's schemas cannot express, or the approximate tokens of each tool.",
         ),
     ] = None,
     format: Annotated[
-        Literal["text", "json"], typer.Option(help="text is indented and for people, json is compact.")
+        Literal["text", "json"], typer.Option(help="text is indented, json is compact.")
     ] = "text",
     config: Config = None,
 ) -> None:
-    """Print the tools as a model's provider takes them in a request.
+    """Print the tools in the format that a model provider expects in a request.
 
-    Such as: toolgen schema --for openai-strict --losses
+    Example: toolgen schema --for openai-strict --losses
     """
     from toolgen.catalog.providers import DIALECTS
 
@@ -50,7 +53,7 @@ def schema(
 
     counts = losses is False or bool(tokenizer)
     if not (dialect or counts):
-        raise typer.BadParameter(f"it is missing; one of: {', '.join(DIALECTS)}", param_hint="--for")
+        raise typer.BadParameter(f"required; one of: {', '.join(DIALECTS)}", param_hint="--for")
     source = ToolSource(file=file, project=None if file else find_project(config))
     if counts:
         from .token_counts import show_tokens
@@ -63,16 +66,16 @@ def schema(
 def lint(
     file: Annotated[
         Path | None,
-        typer.Argument(help="A tool_schemas.json; by default the design of the project.", metavar="FILE"),
+        typer.Argument(help="tool_schemas.json to check; by default the project's design.", metavar="FILE"),
     ] = None,
-    strict: Annotated[bool, typer.Option("--strict", help="Exit 1 for warnings too.")] = False,
+    strict: Annotated[bool, typer.Option("--strict", help="Also exit 1 for warnings.")] = False,
     rules: Annotated[bool, typer.Option("--rules", help="List the rules with their levels instead.")] = False,
     format: OutputFormat = "text",
     config: Config = None,
 ) -> None:
-    """Report what a model will use badly: descriptions, names, sizes, lists and enums.
+    """Report descriptions, names, sizes, lists and enums that models are likely to misuse.
 
-    Such as: toolgen lint --strict
+    Example: toolgen lint --strict
     """
     from .linting import lint_settings, lint_tools, rules_text
     from .outcome import print_error_records, print_outcome

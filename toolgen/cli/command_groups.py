@@ -32,22 +32,23 @@ Config = Annotated[
 Listed = Literal["running", "waiting", "completed", "failed", "canceled", "unknown"]
 ListingFormat = Annotated[
     Listing,
-    typer.Option(help="How the list is printed; json has an object a line, and errors go to stdout too."),
+    typer.Option(help="Output format; json prints one object per line, and errors to stdout too."),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="The same as --format json.")]
 PrintConfig = Annotated[
-    bool, typer.Option("--print-config", help="Print settings of a desktop client that start it.")
+    bool,
+    typer.Option("--print-config", help="Print the settings with which a desktop client starts this server."),
 ]
 ApprovedBy = Annotated[
     Literal["out_of_band", "elicitation"],
-    typer.Option(help="Who approves calls: people elsewhere, or whoever answers for the client."),
+    typer.Option(help="Who approves calls: people outside of MCP, or the user of the client."),
 ]
 RunId = Annotated[str, typer.Argument(help="Id of the run.", metavar="RUN")]
 mcp_app = typer.Typer(
     add_completion=False,
     no_args_is_help=True,
     rich_markup_mode=None,
-    help="Serve the tools of the project by the Model Context Protocol (MCP).",
+    help="Serve the tools of the project over the Model Context Protocol (MCP).",
 )
 tools_app = typer.Typer(
     add_completion=False, no_args_is_help=True, rich_markup_mode=None, help="List, disable and enable tools."
@@ -61,18 +62,19 @@ def list_(
     state: Annotated[
         Listed | None,
         typer.Option(
-            "--status", help="Only runs with this status; `unknown` if the outcome of a call is unknown."
+            "--status",
+            help="Only runs with this status; `unknown` selects runs with a call of unknown outcome.",
         ),
     ] = None,
     session: Annotated[str, typer.Option(help="Only runs of this session.", metavar="ID")] = "",
-    limit: Annotated[int, typer.Option(help="At most so many.", min=1, metavar="N")] = 100,
+    limit: Annotated[int, typer.Option(help="Maximum number of runs.", min=1, metavar="N")] = 100,
     format: ListingFormat = "text",
     json: AsJson = False,
     config: Config = None,
 ) -> None:
-    """List runs, the newest first.
+    """List runs, newest first.
 
-    Such as: toolgen runs list --status waiting
+    Example: toolgen runs list --status waiting
     """
     from .outcome import print_error_records
     from .runs import list_runs
@@ -91,14 +93,15 @@ def show(
     json: Annotated[
         bool | None,
         typer.Option(
-            "--json/--timeline", help="All of it, as JSON, or as lines for people; at a terminal lines."
+            "--json/--timeline",
+            help="Print all of it as JSON, or a timeline; by default a timeline at a terminal, else JSON.",
         ),
     ] = None,
     config: Config = None,
 ) -> None:
-    """Print a run with its plans, calls, waits, children and tokens, or as JSON with all its events.
+    """Print a timeline of a run with its plans, calls, waits, child runs and tokens, or all events as JSON.
 
-    Such as: toolgen runs show run_1
+    Example: toolgen runs show run_1
     """
     from .runs import show_run
 
@@ -108,9 +111,9 @@ def show(
 
 @runs_app.command()
 def resume(run: RunId, config: Config = None) -> None:
-    """Execute one run here until it is over or waits.
+    """Execute one run in this process until it ends or waits.
 
-    Such as: toolgen runs resume run_1
+    Example: toolgen runs resume run_1
     """
     from .runs import resume_run
 
@@ -121,21 +124,25 @@ def resume(run: RunId, config: Config = None) -> None:
 def resolve(
     run: RunId,
     call: Annotated[
-        str, typer.Argument(help="Id of the call in the run; none for a run call_….", metavar="[CALL]")
+        str,
+        typer.Argument(help="Id of the call in the run; leave it out for a run call_….", metavar="[CALL]"),
     ] = "",
-    result: Annotated[str, typer.Option(help="What the tool has returned, as JSON.", metavar="JSON")] = "",
+    result: Annotated[str, typer.Option(help="Result of the tool, as JSON.", metavar="JSON")] = "",
     failed: Annotated[
-        str, typer.Option(help="The call failed; the error that the model sees.", metavar="TEXT")
+        str, typer.Option(help="The call failed with this error, which the model sees.", metavar="TEXT")
     ] = "",
-    not_run: Annotated[bool, typer.Option("--not-run", help="It was not run at all.")] = False,
+    not_run: Annotated[bool, typer.Option("--not-run", help="The call was not executed.")] = False,
     by: Annotated[
-        str, typer.Option(help="Who has found out; by default the user of this machine.", metavar="NAME")
+        str,
+        typer.Option(
+            help="Name of the person who found out; by default the user of this machine.", metavar="NAME"
+        ),
     ] = "",
     config: Config = None,
 ) -> None:
     """Record the outcome of a call whose outcome is unknown; nothing is executed.
 
-    Such as: toolgen runs resolve run_1 call_1_0 --result '{"id": 7}'
+    Example: toolgen runs resolve run_1 call_1_0 --result '{"id": 7}'
     """
     from .runs import resolution_of, resolve_call
     from .terminal import user_name
@@ -148,21 +155,24 @@ def resolve(
 @runs_app.command()
 def check(
     runs: Annotated[
-        list[str] | None, typer.Argument(help="Ids of runs; all runs without any.", metavar="[RUN]...")
+        list[str] | None, typer.Argument(help="Ids of the runs to check; by default all.", metavar="[RUN]...")
     ] = None,
     adopt: Annotated[
-        bool, typer.Option("--adopt", help="Seal what is unsealed, as it stands; it can be answered then.")
+        bool, typer.Option("--adopt", help="Seal unsealed calls as they are, so that they can be answered.")
     ] = False,
-    yes: Annotated[bool, typer.Option("--yes", help="Adopt without a prompt.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Adopt without the confirmation prompt.")] = False,
     by: Annotated[
-        str, typer.Option(help="Who adopts; by default the user of this machine.", metavar="NAME")
+        str,
+        typer.Option(
+            help="Name of the person who adopts; by default the user of this machine.", metavar="NAME"
+        ),
     ] = "",
-    json: Annotated[bool, typer.Option("--json", help="An object on a line for each.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON object per line.")] = False,
     config: Config = None,
 ) -> None:
-    """Show the calls that wait and that no secret of this host has sealed, or that were changed since.
+    """Show damaged runs, and suspended calls that are unsealed or were changed after they were sealed.
 
-    Such as: toolgen runs check run_1
+    Example: toolgen runs check run_1
     """
     from .operations import check_runs
     from .terminal import user_name
@@ -175,12 +185,12 @@ def check(
 @runs_app.command()
 def cancel(
     run: RunId,
-    reason: Annotated[str, typer.Option(help="Why, for its log.", metavar="TEXT")] = "",
+    reason: Annotated[str, typer.Option(help="Reason, recorded in the log of the run.", metavar="TEXT")] = "",
     config: Config = None,
 ) -> None:
-    """Cancel a run with all that it has started and waits for.
+    """Cancel a run with its child runs and suspended calls.
 
-    Such as: toolgen runs cancel run_1 --reason 'no longer needed'
+    Example: toolgen runs cancel run_1 --reason 'no longer needed'
     """
     from .runs import cancel_run
 
@@ -191,7 +201,7 @@ def cancel(
 def release_clock_(config: Config = None) -> None:
     """Trust the wall clock, after a worker has logged that it is far ahead of its runs.
 
-    Such as: toolgen runs release-clock
+    Example: toolgen runs release-clock
     """
     from .runs import release_clock
 
@@ -201,16 +211,17 @@ def release_clock_(config: Config = None) -> None:
 @runs_app.command()
 def release(
     session: Annotated[
-        str, typer.Option(help="This session, also where its run is that of another engine.", metavar="ID")
+        str,
+        typer.Option(help="Release this session, even if its run belongs to another engine.", metavar="ID"),
     ] = "",
     engine: Annotated[
-        str, typer.Option(help="All sessions of an engine that is lost with its runs.", metavar="ENGINE")
+        str, typer.Option(help="Release all sessions of this engine, whose runs are lost.", metavar="ENGINE")
     ] = "",
     config: Config = None,
 ) -> None:
-    """Release the sessions whose run is gone, such as with a lost journal.
+    """Release sessions whose run no longer exists, for example because a journal was lost.
 
-    Such as: toolgen runs release --session s-mira
+    Example: toolgen runs release --session s-mira
     """
     from .operations import release_sessions
 
@@ -219,9 +230,9 @@ def release(
 
 @runs_app.command()
 def restore(config: Config = None) -> None:
-    """Accept the file of the runs in the place of one that was lost; workers refuse it before.
+    """Accept a restored file of runs in place of a lost one; until then, workers refuse it.
 
-    Such as: toolgen runs restore
+    Example: toolgen runs restore
     """
     from .operations import restore_runs
 
@@ -230,18 +241,21 @@ def restore(config: Config = None) -> None:
 
 @runs_app.command()
 def erase(
-    session: Annotated[str, typer.Option(help="The session.", metavar="ID")] = "",
+    session: Annotated[str, typer.Option(help="Session to erase.", metavar="ID")] = "",
     label: Annotated[
-        str, typer.Option(help="All sessions that were created with this label.", metavar="NAME=VALUE")
+        str, typer.Option(help="Erase all sessions that were created with this label.", metavar="NAME=VALUE")
     ] = "",
     cancel_: Annotated[
-        bool, typer.Option("--cancel", help="Cancel runs that are not over; otherwise nothing is erased.")
+        bool,
+        typer.Option(
+            "--cancel", help="Cancel runs that have not ended; without it, such runs prevent erasing."
+        ),
     ] = False,
     config: Config = None,
 ) -> None:
     """Delete a session with its messages, runs, state, artifacts and events.
 
-    Such as: toolgen runs erase --session s-mira --cancel
+    Example: toolgen runs erase --session s-mira --cancel
     """
     from .operations import erase_sessions
 
@@ -251,7 +265,7 @@ def erase(
 
 @mcp_app.callback()
 def mcp() -> None:
-    """Serve the tools of the project by the Model Context Protocol (MCP)."""
+    """Serve the tools of the project over the Model Context Protocol (MCP)."""
 
 
 @mcp_app.command()
@@ -260,38 +274,48 @@ def serve(
     agent: Annotated[str, typer.Option(help="Serve the tools of this agent.", metavar="ID")] = "",
     session: Annotated[str, typer.Option(help="session_id of all calls.", metavar="ID")] = "",
     requested_by: Annotated[
-        str, typer.Option(help="For whom all calls are; --verify says it by token.", metavar="PERSON")
+        str,
+        typer.Option(
+            help="Person on whose behalf all calls are made; with --verify, the token decides.",
+            metavar="PERSON",
+        ),
     ] = "",
     http: Annotated[
         str,
         typer.Option(
-            help="Listen here, at /mcp; by default one client is served by stdio.", metavar="HOST:PORT"
+            help="Serve HTTP at this address, under /mcp; by default, serve one client over stdio.",
+            metavar="HOST:PORT",
         ),
     ] = "",
     verify: Annotated[
         str,
         typer.Option(
-            help="With --http: a function that returns for whom a bearer token is.", metavar="MODULE:FUNCTION"
+            help="With --http: a function that returns the caller of a bearer token.",
+            metavar="MODULE:FUNCTION",
         ),
     ] = "",
     host: Annotated[
         list[str] | None,
-        typer.Option(help="With --http: a name in the URL of the clients; may be repeated.", metavar="NAME"),
+        typer.Option(
+            help="With --http: a host name in the URL of the clients; can be repeated.", metavar="NAME"
+        ),
     ] = None,
     approvals: ApprovedBy = "out_of_band",
     print_config: PrintConfig = False,
     config: Config = None,
 ) -> None:
-    """Serve the tools of the configured runtime to MCP clients, by stdio or HTTP.
+    """Serve the tools of the configured runtime to MCP clients, over stdio or HTTP.
 
-    Such as: toolgen mcp serve --session s-mira --print-config
+    Example: toolgen mcp serve --session s-mira --print-config
     """
     from .mcp import ServeOptions, print_client_config, serve_runtime
 
     if not http and (verify or host):
         raise typer.BadParameter("--verify and --host need --http")
     if verify and requested_by:
-        raise typer.BadParameter("--verify says for whom a request is, so that --requested-by cannot")
+        raise typer.BadParameter(
+            "--requested-by cannot be combined with --verify, which returns the caller of each request"
+        )
     options = ServeOptions(
         toolset=toolset,
         agent=agent,
@@ -310,12 +334,12 @@ def serve(
 @tools_app.command("list")
 def list_all(
     disabled: Annotated[bool, typer.Option("--disabled", help="Only tools that are disabled.")] = False,
-    json: Annotated[bool, typer.Option("--json", help="One JSON object a line.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON object per line.")] = False,
     config: Config = None,
 ) -> None:
     """List the registered tools, and those that are disabled.
 
-    Such as: toolgen tools list --json
+    Example: toolgen tools list --json
     """
     from .tools import list_tools
 
@@ -327,16 +351,19 @@ def list_all(
 def disable(
     tool: _ToolName,
     reason: Annotated[
-        str, typer.Option(help="Why; models and people read it.", metavar="TEXT", show_default=False)
+        str, typer.Option(help="Reason, shown to models and people.", metavar="TEXT", show_default=False)
     ],
     by: Annotated[
-        str, typer.Option(help="Who disables it; by default the user of this machine.", metavar="NAME")
+        str,
+        typer.Option(
+            help="Name of the person who disables it; by default the user of this machine.", metavar="NAME"
+        ),
     ] = "",
     config: Config = None,
 ) -> None:
     """Disable a tool in all processes that share the store, within seconds.
 
-    Such as: toolgen tools disable reset_device --reason 'under repair'
+    Example: toolgen tools disable reset_device --reason 'under repair'
     """
     from .terminal import user_name
     from .tools import disable_tool
@@ -349,7 +376,7 @@ def disable(
 def enable(tool: _ToolName, config: Config = None) -> None:
     """Enable a tool again.
 
-    Such as: toolgen tools enable reset_device
+    Example: toolgen tools enable reset_device
     """
     from .tools import enable_tool
 

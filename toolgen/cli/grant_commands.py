@@ -11,7 +11,7 @@ grants_app = typer.Typer(
     add_completion=False,
     no_args_is_help=True,
     rich_markup_mode=None,
-    help="List and revoke approvals that count for further calls.",
+    help="List and revoke grants: approvals that cover later calls.",
 )
 
 
@@ -22,9 +22,9 @@ def list_all(
     json: AsJson = False,
     config: Config = None,
 ) -> None:
-    """List the approvals that count for further calls, the newest first.
+    """List the active grants, newest first.
 
-    Such as: toolgen grants list --session s-mira
+    Example: toolgen grants list --session s-mira
     """
     from .approve import list_grants
     from .outcome import print_error_records
@@ -38,13 +38,16 @@ def list_all(
 def revoke(
     grant: Annotated[str, typer.Argument(help="Id of the grant.", metavar="GRANT")],
     by: Annotated[
-        str, typer.Option(help="Who revokes it; by default the user of this machine.", metavar="NAME")
+        str,
+        typer.Option(
+            help="Name of the person who revokes it; by default the user of this machine.", metavar="NAME"
+        ),
     ] = "",
     config: Config = None,
 ) -> None:
-    """Revoke an approval that counts for further calls; a person is asked about each of them again.
+    """Revoke a grant, so that each of its calls needs approval again.
 
-    Such as: toolgen grants revoke grant_4a9f3a799d4121a2
+    Example: toolgen grants revoke grant_4a9f3a799d4121a2
     """
     from .approve import revoke_grant
     from .terminal import user_name

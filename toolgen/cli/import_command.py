@@ -9,67 +9,82 @@ import typer
 from toolgen.contract.findings import Format
 from toolgen.importers.tool import Kind
 
-OutputFormat = Annotated[Format, typer.Option(help="How problems are printed; json and github go to stdout.")]
+OutputFormat = Annotated[
+    Format, typer.Option(help="Output format of problems; json and github are printed to stdout.")
+]
 SourceKind = Annotated[
     Kind | None,
-    typer.Argument(help="What the source is; without it, all imports in the folder of --out are made again."),
+    typer.Argument(help="Kind of the source; without it, all imports in the folder of --out are repeated."),
 ]
 SourceName = Annotated[
     str,
     typer.Argument(
-        help="A file; for openapi also an https address; for python also a module, with :FUNCTION for one.",
+        help="A file; for openapi also an https URL; for python also MODULE or MODULE:FUNCTION.",
         metavar="SOURCE",
     ),
 ]
 Out = Annotated[
     Path | None,
     typer.Option(
-        help="Folder of the design module and its schemas, or the module, a .py; of a live server the lock.",
+        help="Folder of the design module and its schemas, or a .py file; for a live server, the lock file.",
         metavar="PATH",
     ),
 ]
 Stdio = Annotated[
-    str, typer.Option(help="Lock the tools of the MCP server that this starts.", metavar="COMMAND")
+    str, typer.Option(help="Lock the tools of the MCP server that this command starts.", metavar="COMMAND")
 ]
-Url = Annotated[str, typer.Option(help="Lock the tools of this MCP server.", metavar="URL")]
+Url = Annotated[str, typer.Option(help="Lock the tools of the MCP server at this URL.", metavar="URL")]
 Header = Annotated[
     list[str] | None,
-    typer.Option(help="Send this header to --url; '$VAR' is a variable.", metavar="'NAME: $VAR'"),
+    typer.Option(
+        help="Send this header to --url; '$VAR' is an environment variable.", metavar="'NAME: $VAR'"
+    ),
 ]
 AllowInsecure = Annotated[
     bool,
-    typer.Option("--allow-insecure", help="Send --header to another machine over plain HTTP too."),
+    typer.Option("--allow-insecure", help="Allow sending --header to another machine over plain HTTP."),
 ]
 Check = Annotated[
     bool,
-    typer.Option("--check", help="Write nothing; say what changed since the last import, and exit 1 then."),
+    typer.Option(
+        "--check", help="Write nothing; list changes since the last import, and exit 1 if there are any."
+    ),
 ]
-Name = Annotated[str, typer.Option(help="Name of the toolset; by default the source's.", metavar="NAME")]
-Service = Annotated[str, typer.Option(help="Name of the service; by default the toolset's.", metavar="NAME")]
+Name = Annotated[
+    str, typer.Option(help="Name of the toolset; by default derived from the source.", metavar="NAME")
+]
+Service = Annotated[
+    str, typer.Option(help="Name of the service; by default the name of the toolset.", metavar="NAME")
+]
 Strict = Annotated[bool, typer.Option("--strict", help="Write nothing and exit 1 if any tool has an error.")]
 AllowLosses = Annotated[
-    bool, typer.Option("--allow-losses", help="Exit 0 although the design lacks something of the source.")
+    bool, typer.Option("--allow-losses", help="Exit 0 even if parts of the source could not be imported.")
 ]
 Tag = Annotated[
-    list[str] | None, typer.Option(help="openapi: take operations with this tag.", metavar="NAME")
+    list[str] | None, typer.Option(help="openapi: import only operations with this tag.", metavar="NAME")
 ]
 Only = Annotated[
     list[str] | None,
-    typer.Option(help="openapi: take operations of these ids, such as 'repos*'.", metavar="PATTERN"),
+    typer.Option(
+        help="openapi: import only operations whose id matches, such as 'repos*'.", metavar="PATTERN"
+    ),
 ]
 Exclude = Annotated[
-    list[str] | None, typer.Option(help="openapi: leave operations of these ids out.", metavar="PATTERN")
+    list[str] | None, typer.Option(help="openapi: skip operations whose id matches.", metavar="PATTERN")
 ]
 Rename = Annotated[
-    list[str] | None, typer.Option(help="openapi: call the tool of an operation NEW.", metavar="ID=NEW")
+    list[str] | None,
+    typer.Option(help="openapi: rename the tool of the operation ID to NEW.", metavar="ID=NEW"),
 ]
 ReadOnly = Annotated[
-    bool, typer.Option("--read-only", help="openapi: take only operations that change nothing.")
+    bool, typer.Option("--read-only", help="openapi: import only operations that change nothing.")
 ]
-ServerUrl = Annotated[str, typer.Option("--server", help="openapi: where the API answers.", metavar="URL")]
+ServerUrl = Annotated[str, typer.Option("--server", help="openapi: base URL of the API.", metavar="URL")]
 AcceptServer = Annotated[
     bool,
-    typer.Option("--accept-server", help="openapi: trust the servers of the document, private ones too."),
+    typer.Option(
+        "--accept-server", help="openapi: trust the servers in the document, including private ones."
+    ),
 ]
 Resolve = Annotated[
     list[str] | None,
@@ -102,9 +117,9 @@ def import_source(
     force: Force = False,
     format: OutputFormat = "text",
 ) -> None:
-    """Import existing tools: write a design module of them, which you then edit, or a server's lock.
+    """Import existing tools as a design module that you can edit, or lock the tools of an MCP server.
 
-    Such as: toolgen import openapi library.json --out shop
+    Example: toolgen import openapi library.json --out shop
     """
     from .import_request import Chosen, ImportRequest
     from .importing import follow_imports, import_tools
@@ -132,7 +147,7 @@ def import_source(
 
 def _resolved(places: list[str] | None, is_excluded: bool) -> tuple[str, ...]:
     if places and is_excluded:
-        raise typer.BadParameter("--resolve goes with neither --check nor --force, nor with a live server")
+        raise typer.BadParameter("--resolve cannot be combined with --check, --force or a live server")
     return tuple(places or ())
 
 
@@ -141,12 +156,14 @@ def _require_source(
 ) -> None:
     if kind is None:
         if is_live or is_openapi or is_named:
-            raise typer.BadParameter("without KIND, imports are made again with the options that they had")
+            raise typer.BadParameter("without KIND, imports are repeated with the options that they had")
         return
     if kind != "openapi" and is_openapi:
-        raise typer.BadParameter("only `toolgen import openapi` takes a part of a document, and servers")
+        raise typer.BadParameter("options that begin with `openapi:` in --help need `toolgen import openapi`")
     if is_live and (kind != "mcp" or source):
-        raise typer.BadParameter("only `toolgen import mcp` without a SOURCE asks a server")
+        raise typer.BadParameter(
+            "--stdio, --url, --header and --allow-insecure need `toolgen import mcp` without a SOURCE"
+        )
     if not is_live and not source:
-        live = ": write a file, or ask a server by --stdio or --url" if kind == "mcp" else ""
+        live = ": pass a file, or a live server with --stdio or --url" if kind == "mcp" else ""
         raise typer.BadParameter(f"SOURCE is missing{live}")

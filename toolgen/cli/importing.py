@@ -40,7 +40,7 @@ from .terminal import ProgressLine, counted, show_progress
 _LARGE_BYTES: Final = 500_000
 _THRESHOLD: Final = (100_000, 40)
 """New objects between two looks for garbage, some 10 MB; such looks for each one among others."""
-_LACKING: Final = "the design lacks something of the source (--allow-losses exits 0)"
+_LACKING: Final = "parts of the source could not be imported (--allow-losses exits 0)"
 
 
 @contextmanager
