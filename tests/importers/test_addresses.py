@@ -223,7 +223,7 @@ def test_other_documents_are_not_fetched(project: ProjectFolder, tls: RecordingA
     tls.answers["GET /library.json"] = 200, value, {}
     done = project.run("import", "openapi", f"{tls.address}/library.json", "--allow-losses")
     assert done.code == 0, done.err
-    assert "leads out of the document" in done.err
+    assert "points outside the document" in done.err
     assert len(tls.arrived) == 1
 
 

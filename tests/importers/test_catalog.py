@@ -109,7 +109,7 @@ def test_a_catalogue_of_goa_is_imported(tmp_path: Path) -> None:
     assert not answer.formats_are_types
     assert (ping.name, ping.result) == ("ping", None)
     (left_out,) = read.findings
-    assert (left_out.tool, left_out.message) == ("answer", "has server_data, which the design does not get")
+    assert (left_out.tool, left_out.message) == ("answer", "has server_data, which the design leaves out")
     one, two = imported(tmp_path, GOA).tools
     assert one["payload"]["schema"]["required"] == ["question"]
     assert one["result"]["schema"] == {"type": "string"}

@@ -14,8 +14,8 @@ from toolgen.shapes.foreign.rules import Rules
 @pytest.mark.parametrize(
     ("schema", "fault"),
     [
-        ({"type": "string", "enum": ["a", 1, None]}, "holds 1, null, which the type beside it refuses"),
-        ({"type": ["integer", "null"], "const": "a"}, 'holds "a", which the type beside it refuses'),
+        ({"type": "string", "enum": ["a", 1, None]}, "holds 1, null, which the type next to it refuses"),
+        ({"type": ["integer", "null"], "const": "a"}, 'holds "a", which the type next to it refuses'),
         (
             {"type": "array", "items": {"type": "number", "enum": [1, 2.5, True]}},
             "holds true, which the type",
@@ -75,8 +75,11 @@ CLOSED_B = {
 OBJECT: dict[str, Any] = {"type": "object"}
 TEXT: dict[str, Any] = {"type": "string"}
 UNSATISFIABLE: list[tuple[dict[str, Any], str]] = [
-    ({"allOf": [CLOSED_A, CLOSED_B]}, "'a' is required, and one part of it takes no such key"),
-    ({**CLOSED_A, "required": ["a", "c"]}, "'c' is required, and one part of it takes no such key"),
+    ({"allOf": [CLOSED_A, CLOSED_B]}, "'a' is required, but one part of it does not allow this property"),
+    (
+        {**CLOSED_A, "required": ["a", "c"]},
+        "'c' is required, but one part of it does not allow this property",
+    ),
     ({"allOf": [CLOSED_A, {"required": ["c"]}]}, "'c' is required"),
     ({"type": "integer", "minimum": 5, "maximum": 3}, "minimum is 5, and maximum is 3"),
     ({"type": "number", "minimum": 5, "exclusiveMaximum": 5}, "minimum is 5, and exclusiveMaximum is 5"),
@@ -85,18 +88,21 @@ UNSATISFIABLE: list[tuple[dict[str, Any], str]] = [
     ({**OBJECT, "minProperties": 2, "maxProperties": 1}, "minProperties is 2, and maxProperties is 1"),
     ({**OBJECT, "required": ["a", "b"], "maxProperties": 1}, "it requires 2 properties"),
     ({"allOf": [{"minimum": 5, "type": "integer"}, {"maximum": 3}]}, "minimum is 5, and maximum is 3"),
-    ({"allOf": [{"enum": ["a", "b"]}, {"enum": ["c"]}]}, "have no value in common"),
-    ({"allOf": [{"const": 1}, {"const": 2}]}, "have no value in common"),
-    ({"enum": ["a"], "minLength": 2}, "have no value in common"),
+    ({"allOf": [{"enum": ["a", "b"]}, {"enum": ["c"]}]}, "satisfies the other keywords"),
+    ({"allOf": [{"const": 1}, {"const": 2}]}, "satisfies the other keywords"),
+    ({"enum": ["a"], "minLength": 2}, "satisfies the other keywords"),
     ({"allOf": [{"type": "string"}, {"type": "integer"}]}, "have no type in common"),
     (
         {"allOf": [{"properties": {"a": TEXT}, "required": ["a"]}, {"properties": {"a": OBJECT}}], **OBJECT},
-        "nothing fits the required 'a': its parts have no type in common",
+        "no value fits the required property 'a': its parts have no type in common",
     ),
-    ({**OBJECT, "properties": {"a": False}, "required": ["a"]}, "nothing fits the required 'a': it is false"),
-    ({"type": "string", "oneOf": [{"type": "integer"}, {"type": "boolean"}]}, "each branch of its oneOf"),
-    ({"not": {}}, "it is false, or not: {}"),
-    ({"allOf": [TEXT, False]}, "it is false"),
+    (
+        {**OBJECT, "properties": {"a": False}, "required": ["a"]},
+        "no value fits the required property 'a': a part of it is false",
+    ),
+    ({"type": "string", "oneOf": [{"type": "integer"}, {"type": "boolean"}]}, "every branch of its oneOf"),
+    ({"not": {}}, "a part of it is false or not: {}"),
+    ({"allOf": [TEXT, False]}, "a part of it is false"),
     ({"$ref": "#/$defs/Closed", "required": ["c"]}, "'c' is required"),
 ]
 

@@ -104,7 +104,7 @@ def test_a_token_fills_what_is_called_like_one(scheme: str, name: str, place: st
     assert "d.Attribute(" not in text(files).partition("d.Payload(")[2].partition(")")[0]
     assert "d.Payload(" not in text(files)
     assert assumed(files) == [
-        f"the {place} parameter {name!r} is filled by the credential, and is no argument (1 place)"
+        f"the {place} parameter {name!r} is filled by the credential and is not an argument (1 place)"
     ]
 
 
@@ -135,7 +135,7 @@ def test_a_token_in_the_query_that_nobody_describes_is_an_argument() -> None:
     assert 'd.Attribute("token", d.String' in text(files)
     assert "query=" not in text(files)
     assert assumed(files) == [
-        "the query parameter 'token' may be the credential, and is an argument (1 place)"
+        "the query parameter 'token' looks like the credential, but is an argument (1 place)"
     ]
 
 
@@ -165,8 +165,8 @@ def test_a_key_that_no_operation_asks_for_fills_its_parameter(
     assert "d.Payload(" not in text(files)
     assert clauses in text(files)
     assert assumed(files) == [
-        "the header parameter 'X-Api-Key' is the credential 'key', which fills it, although its operation "
-        "does not ask for it (1 place)"
+        "the header parameter 'X-Api-Key' is filled by the credential 'key', although its operation "
+        "does not require it (1 place)"
     ]
 
 
@@ -264,7 +264,7 @@ def test_a_property_of_a_body_is_an_argument_unless_it_says_what_it_is() -> None
             )
             assert 'd.Attribute("token"' in text(files)
             assert assumed(files) == [
-                "the property of the body 'token' may be the credential, and is an argument (1 place)"
+                "the property of the body 'token' looks like the credential, but is an argument (1 place)"
             ]
 
 
@@ -278,9 +278,9 @@ def test_no_tool_of_a_published_document_asks_for_its_token() -> None:
     module = files.files["slack.py"]
     assert 'd.Attribute("token"' not in module
     assert {message for message in assumed(files) if "filled" in message} == {
-        "the header parameter 'token' is filled by the credential, and is no argument (101 places)",
-        "the query parameter 'token' is filled by the credential, and is no argument (54 places)",
-        "the property of the body 'token' is filled by the credential, and is no argument (15 places)",
+        "the header parameter 'token' is filled by the credential and is not an argument (101 places)",
+        "the query parameter 'token' is filled by the credential and is not an argument (54 places)",
+        "the property of the body 'token' is filled by the credential and is not an argument (15 places)",
     }
 
 

@@ -271,7 +271,7 @@ def test_a_function_that_takes_the_context_keeps_its_executor(project: ProjectFo
         + '\n\ndef stream(ctx: ToolContext, text: str) -> str:\n    """Stream it."""\n    return text\n'
     )
     said = imported(project, "app.rooms", "rooms", added)
-    assert "tool 'stream' at /ctx: the parameter 'ctx' takes the context of the call" in said
+    assert "tool 'stream' at /ctx: the parameter 'ctx' takes the call context" in said
     done = project.run("call", "shift", '{"points": [], "tags": []}')
     assert "its toolsets need code: rooms.rooms (an executor)" in done.err
 

@@ -76,14 +76,14 @@ def test_one_finding_names_all_of_a_side() -> None:
         "/properties/x/x-a",
     )
     assert finding.message == (
-        "says what the design does not carry: /properties/x/x-a, /properties/y/items/x-b"
+        "has notes that the design leaves out: /properties/x/x-a, /properties/y/items/x-b"
     )
 
 
 def test_a_schema_that_stays_one_lacks_what_nobody_knows() -> None:
     said = object_({"x": {**STRING, "title": "A text", "x-a": 1}}, minProperties=1, title="All of it")
     (finding,) = imported(said).findings
-    assert finding.message == "says what the design does not carry: /properties/x/x-a"
+    assert finding.message == "has notes that the design leaves out: /properties/x/x-a"
 
 
 def test_a_schema_that_leads_to_itself_is_read_once() -> None:

@@ -53,9 +53,9 @@ def test_every_wrapping_of_a_list_is_read(document: object, pointer: str) -> Non
 @pytest.mark.parametrize("number", [0, 1, 2, "one", None])
 def test_the_lock_of_a_server_is_no_list_of_tools(number: object) -> None:
     """It has `tools`, too; as a list they would be stubs, and not those of the server."""
-    with pytest.raises(ToolgenError, match="is the lock of a server") as caught:
+    with pytest.raises(ToolgenError, match="is the lock file of an MCP server") as caught:
         read({"lock": number, "protocol": "2025-11-25", "server": {"name": "s"}, "tools": [TOOL]})
-    assert caught.value.hint == "a lock goes into a design: d.MCPToolset(NAME, lock=FILE)"
+    assert caught.value.hint == "use it in a design: d.MCPToolset(NAME, lock=FILE)"
 
 
 def test_icons_are_read_and_what_no_design_takes_is_left_out() -> None:
@@ -109,7 +109,7 @@ def test_a_first_page_says_that_it_is_one() -> None:
     [
         ({"error": {"code": -32601, "message": "no such method"}}, "the server answered with an error"),
         ({"prompts": []}, "the document has neither 'tools' nor 'result'"),
-        ("tools", "the document is a text, not a list of tools"),
+        ("tools", "the document is a string, not a list of tools"),
     ],
 )
 def test_what_is_no_tool_list_is_refused(document: object, message: str) -> None:

@@ -21,10 +21,10 @@ def test_a_document_is_a_service_with_a_toolset_for_each_tag(library: DesignFile
     text = design(library)
     assert library.imported == 3
     assert [each.message for each in library.findings] == [
-        "the design does not carry the header 'Authorization', which the client itself sends (1 place)",
-        "the design does not carry of request bodies: text/plain (1)",
-        "the design does not carry 'xml' of schemas (1 place, in Series)",
-        "nullable (1) beside $ref counts, although OpenAPI 3.0 ignores it",
+        "the design leaves out the header 'Authorization', which the client sends itself (1 place)",
+        "the design leaves out keywords of request bodies: text/plain (1)",
+        "the design leaves out 'xml' of schemas (1 place, in Series)",
+        "nullable (1) next to $ref is used, although OpenAPI 3.0 ignores it",
     ]
     assert (
         'http.Server("https://{city}.books.example/v1", '
@@ -185,7 +185,7 @@ def test_variables_that_nobody_describes_are_texts() -> None:
     assert 'd.Payload(d.Attribute("name", d.String, None, min_length=1, required=True))' in design(files)
     [finding] = files.findings
     assert finding.is_warning
-    assert finding.message == "no parameter describes the path variable 'name'; it is a required text"
+    assert finding.message == "no parameter describes the path variable 'name'; it is a required string"
 
 
 def test_references_to_files_of_the_folder_are_followed() -> None:
@@ -201,14 +201,14 @@ def test_references_to_files_of_the_folder_are_followed() -> None:
 @pytest.mark.parametrize(
     ("value", "message"),
     [
-        ({"requestBody": {"$ref": "https://x.example/a.yml"}}, "leads out of the document"),
-        ({"requestBody": {"$ref": "../a.yml"}}, "leads out of the document's folder"),
-        ({"requestBody": {"$ref": "a%00.yml"}}, "leads out of the document's folder"),
-        ({"requestBody": {"$ref": "#/components/requestBodies/No"}}, "leads to nothing"),
+        ({"requestBody": {"$ref": "https://x.example/a.yml"}}, "points outside the document"),
+        ({"requestBody": {"$ref": "../a.yml"}}, "points outside the document's folder"),
+        ({"requestBody": {"$ref": "a%00.yml"}}, "points outside the document's folder"),
+        ({"requestBody": {"$ref": "#/components/requestBodies/No"}}, "points to nothing"),
         ({"parameters": [{"name": "a"}]}, "a parameter needs 'name' and 'in'"),
         ({"parameters": {"a": 1}}, "the parameters are an object, not a list"),
-        ({"requestBody": 3}, "an object belongs here, not a number"),
-        ({"parameters": [{"$ref": "#/paths/~1x/post/parameters/0"}]}, "the reference leads back to itself"),
+        ({"requestBody": 3}, "expected an object, not a number"),
+        ({"parameters": [{"$ref": "#/paths/~1x/post/parameters/0"}]}, "the reference is circular"),
     ],
 )
 def test_what_cannot_be_read_costs_its_operation_only(value: dict[str, object], message: str) -> None:
@@ -267,15 +267,15 @@ def test_security_schemes_are_clauses(scheme: dict[str, object], clause: str) ->
 @pytest.mark.parametrize(
     ("scheme", "message"),
     [
-        ({"type": "mutualTLS"}, "no client offers 'mutualTLS'"),
-        ({"type": "http", "scheme": "digest"}, "no client offers 'digest'"),
+        ({"type": "mutualTLS"}, "the client does not support 'mutualTLS'"),
+        ({"type": "http", "scheme": "digest"}, "the client does not support 'digest'"),
         (
             {"type": "oauth2", "flows": {"password": {"tokenUrl": "token"}}},
-            "no client offers one of the flows",
+            "the client supports none of the OAuth 2 flows",
         ),
         (
             {"type": "oauth2", "flows": {"clientCredentials": {"tokenUrl": "ftp://a.example/t"}}},
-            "the flows of OAuth 2 (clientCredentials) have no absolute address",
+            "the OAuth 2 flows (clientCredentials) have no absolute address",
         ),
     ],
 )

@@ -22,7 +22,7 @@ def test_a_whole_query_that_is_no_form_costs_its_operation() -> None:
     files = operation({"parameters": [parameter]}, version="3.2.0")
     [finding] = files.findings
     assert not finding.is_warning
-    assert finding.message == "the parameter 'filter' is the whole query, as application/json"
+    assert finding.message == "the parameter 'filter' is the whole query with the content application/json"
 
 
 def test_methods_that_no_client_sends_are_named_one_by_one() -> None:
@@ -30,9 +30,13 @@ def test_methods_that_no_client_sends_are_named_one_by_one() -> None:
     files = operation({}, trace=other, query=other, additionalOperations={"LINK": other})
     assert files.imported == 1
     assert [(each.tool, each.message, each.place.pointer) for each in files.findings] == [
-        ("other", "no client sends TRACE; the operation is left out", "/paths/~1x/trace"),
-        ("other", "no client sends QUERY; the operation is left out", "/paths/~1x/query"),
-        ("other", "no client sends LINK; the operation is left out", "/paths/~1x/additionalOperations/LINK"),
+        ("other", "the client cannot send TRACE; the operation is left out", "/paths/~1x/trace"),
+        ("other", "the client cannot send QUERY; the operation is left out", "/paths/~1x/query"),
+        (
+            "other",
+            "the client cannot send LINK; the operation is left out",
+            "/paths/~1x/additionalOperations/LINK",
+        ),
     ]
 
 
@@ -67,4 +71,4 @@ def test_a_style_that_nobody_sends_is_named() -> None:
     files = operation({"parameters": [parameter]}, version="3.2.0")
     [finding] = files.findings
     assert finding.is_warning
-    assert finding.message == "the parameter 'c' has the style 'cookie', and is sent as 'form'"
+    assert finding.message == "the parameter 'c' has the style 'cookie', but is sent as 'form'"

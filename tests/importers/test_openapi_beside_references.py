@@ -52,7 +52,7 @@ def test_null_beside_a_reference_passes_both_ways(api: EchoingAPI) -> None:
         assert api.sent("p", {"body": value}).body == value
         api.answer = value
         assert api.call("q", {}) == value
-    assert "nullable (2) beside $ref counts, although OpenAPI 3.0 ignores it" in api.said
+    assert "nullable (2) next to $ref is used, although OpenAPI 3.0 ignores it" in api.said
 
 
 @pytest.mark.parametrize(
@@ -69,7 +69,7 @@ def test_what_is_meant_is_taken_with_a_warning(beside: dict[str, Any], clause: s
     [finding] = files.findings
     (keyword,) = beside
     assert finding.code == "import-repaired-schema"
-    assert finding.message == f"{keyword} (2) beside $ref counts, although OpenAPI 3.0 ignores it"
+    assert finding.message == f"{keyword} (2) next to $ref is used, although OpenAPI 3.0 ignores it"
     assert (finding.place.pointer or "").endswith(f"/key/{keyword}")
 
 
@@ -85,7 +85,7 @@ def test_what_is_not_read_is_named() -> None:
     assert finding.code == "import-note-left-out"
     assert (
         finding.message
-        == "maxLength (2), pattern (2), required (2) beside $ref is not read, as OpenAPI 3.0 says"
+        == "maxLength (2), pattern (2), required (2) next to $ref is ignored, as in OpenAPI 3.0"
     )
 
 
@@ -102,7 +102,7 @@ def test_nullable_of_later_versions_counts_with_a_warning() -> None:
     assert 'd.Attribute("word", d.Nullable(d.String), None)' in design(files)
     [finding] = files.findings
     assert finding.code == "import-repaired-schema"
-    assert finding.message == "nullable (2) counts as in OpenAPI 3.0; later versions do not have it"
+    assert finding.message == "nullable (2) is read as in OpenAPI 3.0; later versions do not have it"
 
 
 @pytest.mark.parametrize("word", ["anyOf", "oneOf"])

@@ -121,4 +121,4 @@ def test_an_entry_that_the_branch_does_not_list_is_named() -> None:
     schemas = branches("Some", "string", "first", "second", mapping=mapped("Some", "1st", "second"))
     files = operation(body({"$ref": f"{COMPONENTS}Some"}), version="3.0.3", schemas=schemas)
     [finding] = files.findings
-    assert "'1st': 'v' cannot be that in the branch" in finding.message
+    assert "'1st': 'v' cannot have this value in the branch" in finding.message

@@ -87,13 +87,13 @@ def test_an_option_that_fits_no_operation_is_warned_of(tmp_path: Path) -> None:
     assert files.imported == 1
     unmatched = [finding for finding in files.findings if finding.code == "import-no-match"]
     assert [(finding.message, finding.hint) for finding in unmatched] == [
-        ("--tag 'Raed books' fits no operation", "the nearest tag is Read books"),
-        ("--only 'getBok' fits no operation", "the nearest id is getBook"),
+        ("--tag 'Raed books' matches no operation", "did you mean Read books?"),
+        ("--only 'getBok' matches no operation", "did you mean getBook?"),
         (
-            "--exclude 'x*' fits no operation",
+            "--exclude 'x*' matches no operation",
             "ids of the document: delete_books_id, getBook, get_book, putBook, put_book",
         ),
-        ("--rename 'putBok' fits no operation", "the nearest id is putBook"),
+        ("--rename 'putBok' matches no operation", "did you mean putBook?"),
     ]
 
 
@@ -104,8 +104,10 @@ def test_a_document_without_an_absolute_server_asks_for_one(tmp_path: Path) -> N
     assert 'http.Server("/v1")' in design(files)
     [finding] = [each for each in files.findings if each.code == "import-no-server"]
     assert finding.is_warning
-    assert finding.message.endswith("absolute address it answers, but '/v1'")
-    assert finding.hint == 'say it: --server https://…, or write it into http.Server("/v1") of the design'
+    assert finding.message.endswith("absolute server address, only '/v1'")
+    assert (
+        finding.hint == 'pass --server https://…, or write the address into http.Server("/v1") of the design'
+    )
     options = OpenAPIOptions(servers=ServerOptions(url="https://books.example"))
     assert 'http.Server("https://books.example/v1")' in design(yaml_files(tmp_path, text, options))
 
@@ -113,7 +115,7 @@ def test_a_document_without_an_absolute_server_asks_for_one(tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("document", "message"),
     [
-        ({"swagger": "1.2"}, r"Swagger '1\.2'; Swagger 2\.0, and OpenAPI 3\.0 and later are read"),
+        ({"swagger": "1.2"}, r"Swagger '1\.2'; toolgen reads Swagger 2\.0 and OpenAPI 3"),
         ({"openapi": 3.1}, "says openapi 3.1"),
         ({"paths": {}}, "has no 'openapi'"),
         ([], "is a list, not an OpenAPI document"),
@@ -128,12 +130,12 @@ def test_other_documents_are_refused(document: object, message: str) -> None:
     ("text", "message"),
     [
         ("a: [", "is not YAML: did not find expected node content at line 2"),
-        ("a: 1\nb: 2\na: 3", "the key 'a' stands twice at line 3, column 1"),
+        ("a: 1\nb: 2\na: 3", "the key 'a' appears twice at line 3, column 1"),
         ("a: *b", "is not YAML: found undefined alias 'b' at line 1, column 4"),
         ("a: &a [*a]", "nested more than 100 levels deep"),
         ("--- 1\n--- 2\n", "found another document at line 2, column 1"),
         ("[" * 200_000, "nested more than 100 levels deep"),
-        ("? [a]\n: 1", "a key is no text"),
+        ("? [a]\n: 1", "a key is not a string"),
         ("a: \x01", "is not YAML"),
     ],
 )
@@ -145,7 +147,7 @@ def test_yaml_that_cannot_be_read_is_refused_with_the_place(tmp_path: Path, text
 def test_aliases_that_multiply_are_refused(tmp_path: Path) -> None:
     lines = ["a0: &a0 [x, x]"]
     lines += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]" for n in range(1, 12)]
-    with pytest.raises(ToolgenError, match="its aliases stand for more than 2,000,000 values"):
+    with pytest.raises(ToolgenError, match="its aliases expand to more than 2,000,000 values"):
         yaml_files(tmp_path, "\n".join(lines))
 
 

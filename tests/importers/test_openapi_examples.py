@@ -71,10 +71,10 @@ def test_what_no_clause_carries_is_named_once_for_each_kind() -> None:
     files = operation(value, get=other, schemas={"Book": BOOK})
     assert {finding.code for finding in files.findings} == {"import-note-left-out"}
     assert [finding.message for finding in files.findings] == [
-        "the design does not carry callbacks (1 place)",
-        "the design does not carry headers of answers (2 places)",
-        "the design does not carry links of answers (2 places)",
-        "the design does not carry examples of answers (2 places)",
+        "the design leaves out callbacks (1 place)",
+        "the design leaves out headers of responses (2 places)",
+        "the design leaves out links of responses (2 places)",
+        "the design leaves out examples of responses (2 places)",
     ]
 
 
@@ -110,7 +110,7 @@ def test_an_example_without_the_tag_of_its_union_gets_it_where_one_branch_fits()
     }
     files = operation(body(example={"bones": 3}), schemas=schemas)
     [finding] = files.findings
-    assert finding.message.startswith("has an example without the tag of its union; it has that of the one")
+    assert finding.message.startswith("has an example without the tag of its union; it gets the tag of")
     assert 'd.Example({"body": {"kind": "dog", "bones": 3}})' in design(files)
     files = operation(body(example={}), schemas=schemas)
     assert [each.message for each in files.findings] == [

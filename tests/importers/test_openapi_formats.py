@@ -123,4 +123,4 @@ def test_defaults_and_examples_are_values_of_the_type() -> None:
     assert "examples=(dt.datetime(2026, 1, 31, 10, 0, tzinfo=dt.UTC),)" in written
     assert "soon" not in written
     [finding] = files.findings
-    assert finding.message == "the design does not carry 'default' of schemas (1 place, in x)"
+    assert finding.message == "the design leaves out 'default' of schemas (1 place, in x)"

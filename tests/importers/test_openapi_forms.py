@@ -12,7 +12,7 @@ TEXT = {"type": "string", "description": "T."}
 FILE = {"type": "string", "format": "binary", "description": "F."}
 NAMED = {"type": "object", "required": ["name"], "properties": {"name": TEXT}}
 FILED = {"type": "object", "required": ["file"], "properties": {"file": FILE}}
-ALTERNATIVES = "the form is one of several; the parts of each are arguments that may be left out"
+ALTERNATIVES = "the form has alternatives; the parts of each are optional arguments"
 
 
 def reference(name: str) -> dict[str, Any]:

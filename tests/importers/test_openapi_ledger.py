@@ -66,11 +66,11 @@ def test_one_finding_names_the_keywords_of_a_kind() -> None:
         (
             "import-note-left-out",
             "/info/contact",
-            "the design does not carry of info: contact (1), license (1), x-a (1)",
+            "the design leaves out keywords of info: contact (1), license (1), x-a (1)",
         ),
         (
             "import-note-left-out",
             "/paths/~1books~1{id}/post/parameters/1/allowEmptyValue",
-            "the design does not carry of parameters: allowEmptyValue (1), x-b (1)",
+            "the design leaves out keywords of parameters: allowEmptyValue (1), x-b (1)",
         ),
     ]

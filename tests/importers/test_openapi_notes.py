@@ -31,7 +31,7 @@ def found(schemas: dict[str, Any], value: dict[str, Any]) -> list[tuple[str, str
 def test_each_keyword_is_named_once_for_a_component() -> None:
     at, note = "/components/schemas/Book", "import-note-left-out"
     both = body(REFERENCE) | {"responses": {"200": answer(REFERENCE)}}
-    carries = "the design does not carry"
+    carries = "the design leaves out"
     assert found({"Book": BOOK}, both) == [
         (note, f"{at}/x-shelf", f"{carries} the extensions x-shelf (1) of schemas (1 place, in Book)"),
         (note, f"{at}/properties/pages/format", f"{carries} 'format' of schemas (1 place, in Book)"),
@@ -53,9 +53,7 @@ def test_equal_losses_of_components_are_one_finding() -> None:
     parts = {name: {"type": "string", "format": "uri", "x-a": 1} for name in ("One", "Two")}
     properties = {name: {"$ref": f"#/components/schemas/{name}"} for name in parts}
     [finding] = found(parts, body({"type": "object", "properties": properties}))
-    assert finding[2] == (
-        "the design does not carry the extensions x-a (2) of schemas (2 places, in One, Two)"
-    )
+    assert finding[2] == ("the design leaves out the extensions x-a (2) of schemas (2 places, in One, Two)")
 
 
 def test_repaired_places_and_defaults_of_components_are_named() -> None:
@@ -75,7 +73,7 @@ def test_repaired_places_and_defaults_of_components_are_named() -> None:
             f"{at}/properties/b/default",
             'is a string ("many"), which its own schema refuses',
         ),
-        ("import-odd-schema", f"{at}/properties/c/enum", 'holds "two", which the type beside it refuses'),
+        ("import-odd-schema", f"{at}/properties/c/enum", 'holds "two", which the type next to it refuses'),
         ("import-repaired-schema", f"{at}/required", "says 'a' twice, which is read as once"),
     ]
 
@@ -85,8 +83,8 @@ def test_what_nothing_sends_or_reads_is_a_loss() -> None:
     rows = {"200": answer({"type": "object", "properties": {"a": {}}}, "text/csv")}
     messages = [each[2] for each in found({}, {"parameters": [reserved], "responses": rows})]
     assert messages == [
-        "the design does not carry allowReserved of parameters, whose values are escaped (1 place)",
-        "the design does not carry the schemas of answers that are no JSON (1 place)",
+        "the design leaves out allowReserved of parameters, whose values are always escaped (1 place)",
+        "the design leaves out the schemas of responses that are not JSON (1 place)",
     ]
 
 
@@ -103,5 +101,5 @@ def test_the_default_of_a_discriminator_is_a_loss_that_sets_the_exit_code() -> N
     assert finding == (
         "import-left-out",
         "/components/schemas/Any/discriminator/defaultMapping",
-        "the design does not carry 'discriminator.defaultMapping' of schemas (1 place, in Any)",
+        "the design leaves out 'discriminator.defaultMapping' of schemas (1 place, in Any)",
     )

@@ -57,7 +57,7 @@ def test_the_keys_of_an_exploded_header_stand_before_their_values(api: EchoingAP
 
 def test_a_parameter_of_another_media_type_is_its_text(api: EchoingAPI) -> None:
     api.publish({"/p": get("p", as_json("j", "query", FILTER, "application/xml"))})
-    assert "'j' is application/xml; its argument is the text" in api.said
+    assert "'j' is application/xml; its argument is plain text" in api.said
     assert api.sent("p", {"j": "<a/>"}).query["j"] == ["<a/>"]
 
 
@@ -77,7 +77,7 @@ def test_a_header_of_the_client_is_left_out_and_named(name: str) -> None:
     [finding] = files.findings
     assert finding.code == "import-note-left-out"
     assert finding.message == (
-        f"the design does not carry the header {name!r}, which the client itself sends (2 places)"
+        f"the design leaves out the header {name!r}, which the client sends itself (2 places)"
     )
 
 
@@ -107,7 +107,7 @@ def test_a_name_that_cannot_be_sent_costs_its_parameter(place: str) -> None:
     assert files.imported == 1
     [finding] = files.findings
     assert finding.code == "import-left-out"
-    assert f"'a b' has characters that no {place} has" in finding.message
+    assert f"'a b' has characters that a {place} cannot have" in finding.message
 
 
 def test_what_cannot_be_sent_is_an_issue_of_its_argument(api: EchoingAPI) -> None:

@@ -45,7 +45,7 @@ def test_branches_that_one_value_fits_are_any_of_in_answers(branches: list[objec
     assert files.imported == 1
     [finding] = [each for each in files.findings if "nullable" not in each.message]
     assert finding.code == "import-repaired-schema"
-    assert "a value may fit two branches of this oneOf" in finding.message
+    assert "a value can match two branches of this oneOf" in finding.message
     assert finding.place.pointer == (
         "/paths/~1x/post/responses/200/content/application~1json/schema/properties/payload/oneOf"
     )

@@ -156,7 +156,7 @@ def test_a_design_of_the_author_stays_in_his_layout(library: Library) -> None:
     ("broken", "message"),
     [
         ("library = (", "library_design.py:1: does not parse: '(' was never closed"),
-        ("a = 1\rb = 2\n", "library_design.py:1: has lines that end in different ways"),
+        ("a = 1\rb = 2\n", "library_design.py:1: has mixed line endings"),
         ("# coding: latin-1\n", "library_design.py:1: is not in UTF-8"),
     ],
 )
@@ -174,8 +174,8 @@ def test_what_cannot_be_parsed_is_refused(library: Library, broken: str, message
 @pytest.mark.parametrize(
     ("text", "fault"),
     [
-        ("{}", "is no lock of an import"),
-        ('{"lock": 1, "kind": "mcp-server"}', "is no lock of an import"),
+        ("{}", "is not a lock file of toolgen import"),
+        ('{"lock": 1, "kind": "mcp-server"}', "is not a lock file of toolgen import"),
         ('{"format": "toolgen-import-4"}', "is a lock of an earlier toolgen"),
     ],
 )
@@ -189,7 +189,7 @@ def test_a_lock_that_is_none_is_refused(library: Library, text: str, fault: str)
     lock = json.loads(Path(LOCK).read_text("utf-8"))
     Path(LOCK).write_text(json.dumps({**lock, "module": ["a ="]}), "utf-8")
     done = library.run()
-    assert (done.code, "is beside a lock whose design does not parse; nothing" in done.err) == (2, True)
+    assert (done.code, "has a lock file whose design does not parse; nothing" in done.err) == (2, True)
     assert library.imported(1, "--force").code == 0
     assert library.run().code == 0
 

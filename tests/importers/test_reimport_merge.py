@@ -240,7 +240,7 @@ def test_what_would_stand_above_what_it_needs_is_refused() -> None:
     start, end = base.index("Book = "), base.index("shelf = ")
     ours = base[:start] + base[end:].replace("d.Args(Book)", "d.Args(d.Attribute('a', d.String, None))")
     ours = ours.replace("design = ", f"{base[start:end]}design = ").replace("Books.", "Many.")
-    with pytest.raises(UnreadableDesignError, match="has 'Loan' above 'Book', which it needs; move it below"):
+    with pytest.raises(UnreadableDesignError, match="has 'Loan' above 'Book', which it uses; move it below"):
         merge(base, ours, theirs.replace('"Lend a book."', '"Lend it."'), formatted=formatted)
 
 
@@ -316,7 +316,7 @@ def test_what_is_new_does_not_read_a_name_of_the_author(own: str) -> None:
     """An import cannot be added under a name that the module uses for something else."""
     base = formatted([_edited(BASE, WITHOUT_METHODS)])[0]
     ours = base.replace("\nBook", f"\n{own}\nBook")
-    with pytest.raises(UnreadableDesignError, match="has a 'http' of its own, and what is new needs"):
+    with pytest.raises(UnreadableDesignError, match="defines 'http', but the new clauses need"):
         merge(base, ours, formatted([BASE])[0], formatted=formatted)
 
 

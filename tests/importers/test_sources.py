@@ -37,8 +37,8 @@ def schemas(folder: Path, value: object, name: str = "tools.json") -> ReaderResu
         ('{"a": 1,\n"b" 2}', "is not JSON: Expecting ':' delimiter at line 2, column 5"),
         ('{"default": NaN}', "is not JSON: NaN is no number of JSON"),
         (b'{"a": "\xff"}', "is not UTF-8: byte 7 is 0xff"),
-        ('{"a": 1}'.encode("utf-16"), "is in UTF-16 or UTF-32, not in UTF-8"),
-        ('{"a": 1}'.encode("utf-16-be"), "is in UTF-16 or UTF-32, not in UTF-8"),
+        ('{"a": 1}'.encode("utf-16"), "is encoded in UTF-16 or UTF-32, not in UTF-8"),
+        ('{"a": 1}'.encode("utf-16-be"), "is encoded in UTF-16 or UTF-32, not in UTF-8"),
         ("[" * 100_000, "is not JSON: it is nested more than 100 levels deep"),
         ('{"a": "' + '\\"' * 3_000_000, "is not JSON: Unterminated string starting at at line 1, column 7"),
         ('{"a": "' + '\\"' * 3_000_000 + "\\", "is not JSON: Unterminated string starting at at line 1"),
@@ -60,7 +60,7 @@ def test_a_large_file_is_refused_before_it_is_read(tmp_path: Path) -> None:
         stream.truncate(50_000_000)
     tracemalloc.start()
     try:
-        with pytest.raises(ToolgenError, match=rf"50,000,000 bytes; a source may have {MOST_BYTES:,}"):
+        with pytest.raises(ToolgenError, match=rf"50,000,000 bytes; the maximum is {MOST_BYTES:,}"):
             read_document(file)
         _, peak_bytes = tracemalloc.get_traced_memory()
     finally:
@@ -70,7 +70,7 @@ def test_a_large_file_is_refused_before_it_is_read(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["nowhere.json", "."])
 def test_a_file_that_is_none_is_refused(tmp_path: Path, name: str) -> None:
-    with pytest.raises(ToolgenError, match=r"there is no file|is not a file"):
+    with pytest.raises(ToolgenError, match=r"does not exist|is not a file"):
         read_document(tmp_path / name)
 
 
@@ -98,7 +98,7 @@ def test_a_key_that_stands_twice_is_a_warning(tmp_path: Path) -> None:
     source = read_schemas(read_document(written(tmp_path, text)))
     [finding] = source.findings
     assert finding.is_warning
-    assert finding.message == "the key 'type' stands twice in one object; the last one counts"
+    assert finding.message == "the key 'type' appears twice in one object; the last one counts"
     assert source.tools[0].arguments == {"type": "object"}
 
 
@@ -107,8 +107,8 @@ def test_half_a_character_becomes_a_whole_one(tmp_path: Path) -> None:
     document = read_document(written(tmp_path, text))
     assert document.value == {"title": "a\ufffd", "properties": {"\ufffd": {}}, "x": "😀é"}
     assert [(finding.message, finding.is_warning) for finding in document.findings] == [
-        ("the text 'a\ufffd' holds a lone surrogate; it becomes U+FFFD", True),
-        ("the text '\ufffd' holds a lone surrogate; it becomes U+FFFD", True),
+        ("the text 'a\ufffd' contains a lone surrogate, which becomes U+FFFD", True),
+        ("the text '\ufffd' contains a lone surrogate, which becomes U+FFFD", True),
     ]
 
 
@@ -166,8 +166,8 @@ def test_a_record_brings_result_examples_and_title(tmp_path: Path) -> None:
     [
         (3, "the tool is a number"),
         ({"input_schema": OBJECT}, "the tool has no name"),
-        ({"name": " ", "input_schema": OBJECT}, "the tool's name is an empty text"),
-        ({"name": "f"}, "has no schema of its arguments"),
+        ({"name": " ", "input_schema": OBJECT}, "the tool's name is an empty string"),
+        ({"name": "f"}, "has no schema for its arguments"),
     ],
 )
 def test_a_record_that_is_no_tool_leaves_the_others(tmp_path: Path, record: object, message: str) -> None:
@@ -181,7 +181,7 @@ def test_a_second_tool_of_a_name_is_left_out(tmp_path: Path) -> None:
     assert len(source.tools) == 1
     [finding] = source.findings
     assert (finding.tool, finding.place.pointer) == ("f", "/1")
-    assert finding.message == "a second tool of this name; the first stands at /0"
+    assert finding.message == "a second tool with this name; the first one is at /0"
 
 
 @pytest.mark.parametrize(("schema", "name"), [({**OBJECT, "title": "Weather"}, "Weather"), (OBJECT, "get")])
@@ -198,7 +198,7 @@ def test_a_schema_that_has_properties_of_a_tool_is_still_a_schema(tmp_path: Path
 
 def test_a_document_that_is_neither_is_a_finding(tmp_path: Path) -> None:
     [finding] = schemas(tmp_path, "text").findings
-    assert finding.message == "the document is a text, neither a schema nor a list of tools"
+    assert finding.message == "the document is a string, neither a schema nor a list of tools"
 
 
 @pytest.mark.parametrize("file", first(["mcp", "bfcl", "nestful", "openapi", "taubench"]))
@@ -208,5 +208,5 @@ def test_every_record_of_the_corpora_is_a_tool_or_a_second_of_its_name(file: str
     source = read_schemas(read_document(path))
     assert len(source.tools) + len(source.findings) == len(corpora.lines(path))
     assert {finding.message.partition(";")[0] for finding in source.findings} <= {
-        "a second tool of this name"
+        "a second tool with this name"
     }

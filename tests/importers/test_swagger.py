@@ -160,21 +160,21 @@ def test_findings_have_the_places_of_the_document(tmp_path: Path) -> None:
     assert found == {
         (
             "/paths/~1pets/get/parameters/4",
-            "'rows' is a list in one text, separated by tabs; its argument is the text",
+            "'rows' is a list in one string, separated by tabs; its argument is plain text",
         ),
         (
             "/paths/~1pets~1{id}/put/parameters/2",
-            "'colours' is a list in one text, separated by commas; its argument is the text",
+            "'colours' is a list in one string, separated by commas; its argument is plain text",
         ),
-        ("/paths/~1pets/get/responses/200/headers", "the design does not carry headers of answers (1 place)"),
-        ("/paths/~1pets/get/responses/200", "the design does not carry examples of answers (1 place)"),
+        ("/paths/~1pets/get/responses/200/headers", "the design leaves out headers of responses (1 place)"),
+        ("/paths/~1pets/get/responses/200", "the design leaves out examples of responses (1 place)"),
         (
             "/definitions/Pet/discriminator",
-            "the design does not carry 'discriminator' of schemas (1 place, in Pet)",
+            "the design leaves out 'discriminator' of schemas (1 place, in Pet)",
         ),
         (
             "/paths/~1pets/post/parameters/1",
-            "the design does not carry of request bodies: application/xml (1)",
+            "the design leaves out keywords of request bodies: application/xml (1)",
         ),
     }
 
@@ -192,7 +192,7 @@ def test_the_server_is_the_safest_address(document: dict[str, Any], server: str)
     assert f'http.Server("{server}"' in design(files)
     is_assumed = [each.message for each in files.findings if each.code == "import-assumed"]
     assert is_assumed == (
-        [] if document["schemes"] else ["the document does not say how x.example is reached; it is https"]
+        [] if document["schemes"] else ["the document has no scheme for x.example; https is used"]
     )
 
 
@@ -286,17 +286,17 @@ def test_parts_of_other_files_are_read(tmp_path: Path) -> None:
         (
             {"parameters": [{"name": "b", "in": "body", "schema": {"$ref": "#/definitions/None"}}]},
             "/paths/~1x/post/parameters/0/schema/$ref",
-            "the reference '#/definitions/None' leads to nothing; any JSON is taken for what it stands for",
+            "the reference '#/definitions/None' points to nothing; any JSON is accepted in its place",
         ),
         (
             {"parameters": [{"$ref": "#/parameters/None"}]},
             "/paths/~1x/post/parameters/0/$ref",
-            "the reference '#/parameters/None' leads to nothing",
+            "the reference '#/parameters/None' points to nothing",
         ),
         (
             {"responses": {"200": {"$ref": "#/responses/None"}}},
             "/paths/~1x/post/responses/200/$ref",
-            "the reference '#/responses/None' leads to nothing; what it answers is any JSON",
+            "the reference '#/responses/None' points to nothing; any JSON is accepted as its response",
         ),
     ],
 )

@@ -18,7 +18,7 @@ _OF_PYTHON: Final = ('File "', "Traceback ", "The above ", "During ")
 """Starts of the parts of a traceback whose line feeds are Python's own: frames, and what links exceptions."""
 
 _OF_HTTP: Final = ("httpx", "httpcore.connection", "httpcore.http11", "httpcore.http2", "httpcore.proxy")
-"""Loggers of addresses with their queries, and of the headers of answers."""
+"""Loggers of addresses with their queries, and of the headers of responses."""
 
 
 def logger(name: str) -> logging.Logger:

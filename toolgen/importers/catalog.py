@@ -55,8 +55,8 @@ def _tools(catalogue: Catalogue) -> Iterator[ImportedTool | Finding]:
     for index, entry in enumerate(catalogue.tools):
         pointer = joined("/tools", index)
         if entry.get("kind") == "native":
-            message = "is run by the provider of the model; it is left out"
-            hint = "write a NativeTool into the design"
+            message = "runs at the model provider, so it is left out"
+            hint = "add a NativeTool to the design"
             yield finding_at(LEFT_OUT, pointer, message, hint=hint, tool=str(entry.get("name", "")))
         else:
             name = str(entry.get("name", ""))
@@ -68,12 +68,12 @@ def _tool(entry: Mapping[str, Any], pointer: str, *, is_toolgen: bool) -> Iterat
     name = entry.get("name", str(entry.get("id", "")).rpartition(".")[2])  # that of Goa-AI is in its id
     record = {**entry, "name": name, "arguments": payload.get("schema"), "returned": result.get("schema")}
     if left_out := [key for key in _NOT_READ if key in entry]:
-        message = f"has {', '.join(left_out)}, which the design does not get"
-        hint = "write it into the design, if it matters"
+        message = f"has {', '.join(left_out)}, which the design leaves out"
+        hint = "add it to the design if you need it"
         yield finding_at(LEFT_OUT, pointer, message, hint=hint, tool=name)
     if is_confirmed := "confirmation" in entry:
-        message = "asks a person; the design asks before each call, in words of its own and with no payload"
-        hint = "write them into Confirm, and when= where only some calls are asked about"
+        message = "requests approval; the design does so for each call, with its own question and no payload"
+        hint = "add the question and the payload to Confirm, and when= if only some calls need approval"
         yield finding_at(LEFT_OUT, joined(pointer, "confirmation"), message, hint=hint, tool=name)
     deprecated = _deprecation(entry)
     for tool in read_record(record, pointer, _KEYS):

@@ -108,7 +108,7 @@ def plan_types(shape: ClauseSource) -> TypePlan:
     if root is None:
         if shape.root == {"type": "object", "additionalProperties": {}}:
             return TypePlan(order=(), tags={})
-        raise NotExpressibleError("it is no object with properties")
+        raise NotExpressibleError("the schema is not an object with properties")
     return type_plan(shape.root, shape.classes, shape.shared, all_named=shape.is_bound)
 
 
@@ -204,7 +204,7 @@ class _Writer:
             parts.append(Named("open", literal(True)))
         self._size += len(parts)
         if self._size > _MOST_ATTRIBUTES:
-            raise NotExpressibleError("it has too many attributes to read")
+            raise NotExpressibleError("the schema has too many attributes")
         return tuple(parts)
 
     def _attribute(
@@ -257,7 +257,9 @@ class _Writer:
             if self._holds(node, default):
                 yield Named("default", literal(self._value(node, integral(default, node))))
             else:
-                self._losses.append(f"default of {key!r} is left out: it would be no string in Python")
+                self._losses.append(
+                    f"the default of {key!r} is left out, because it is not a string in Python"
+                )
         if required:
             yield Named("required", literal(True))
         title = node.get("title", "")
@@ -289,7 +291,7 @@ class _Writer:
             case {"type": "string"}:
                 return self._string(node)
             case {"type": "number"} if _STEP.keyword in node and not self._shape.formats_are_types:
-                raise NotExpressibleError("a step of numbers is exact in JSON Schema, and a float is not")
+                raise NotExpressibleError("multipleOf is exact in JSON Schema but not for floats")
             case {"type": "integer" | "number" as kind}:
                 word = "Int" if kind == "integer" else "Float"
                 return word, constraints_of(node, word)
@@ -307,7 +309,7 @@ class _Writer:
                 return type_, constraints_of(node, call("MapOf", "String", "Any"))
             case _ if as_written(node) == {}:
                 return "Any", ()
-        raise NotExpressibleError(f"there is no clause for the type {node.get('type')!r}")
+        raise NotExpressibleError(f"no clause expresses the type {node.get('type')!r}")
 
     def _whole(self, node: Node, place: str) -> Part:
         """Return a type with its constraints in it."""
@@ -325,7 +327,7 @@ class _Writer:
             if format_ in TYPED_FORMATS:
                 return TYPED_FORMATS[format_], ()
             return "String", (Named("format", literal(format_)),)
-        raise NotExpressibleError("a format is only a note in JSON Schema")
+        raise NotExpressibleError("a format is only an annotation in JSON Schema")
 
     def _union(self, node: Node, branches: list[Node], place: str) -> Part:
         rest = without_null(node)
@@ -334,7 +336,7 @@ class _Writer:
             return call("Nullable", self._whole(rest[0], place))
         tag = node.get("discriminator")
         if not isinstance(tag, str):
-            raise NotExpressibleError("a union has no tag")
+            raise NotExpressibleError("a union has no discriminator")
         union = self._tagged(tag, rest, place)
         return call("Nullable", union) if is_nullable else union
 
@@ -362,7 +364,7 @@ class _Writer:
         """Return the one value that the tag has in a branch."""
         members = self._shape.classes[name]["properties"].get(tag, {}).get("enum", ())
         if len(members) != 1 or not isinstance(members[0], str):
-            raise NotExpressibleError("a branch of a union has several tags")
+            raise NotExpressibleError("a branch of a union has several discriminator values")
         _require_key(members[0])
         return members[0]
 

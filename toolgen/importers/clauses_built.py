@@ -73,7 +73,7 @@ def check_service(service: ClauseCall, types: Iterable[tuple[str, ClauseCall]] =
     evaluation = dsl.build(design)
     if evaluation.design is None:
         errors = (finding.message for finding in evaluation.diagnostics if not finding.is_warning)
-        raise NotExpressibleError(next(errors, "it is no design"))
+        raise NotExpressibleError(next(errors, "the design has errors"))
     return evaluation.design
 
 

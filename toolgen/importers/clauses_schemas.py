@@ -26,7 +26,7 @@ def schema_clause(node: Node) -> Part:
     schema = _with_titles(as_written(node))
     held = literal(schema)
     if any(not part.keys().isdisjoint(_OBJECTS) for part in objects_in(schema)):
-        raise NotExpressibleError("an attribute holds objects that clauses cannot express")
+        raise NotExpressibleError("an attribute contains objects that clauses cannot express")
     if len(held.flat) > _LONGEST:
         raise NotExpressibleError("an attribute has a long schema that clauses cannot express")
     return call("JSONSchema", held)

@@ -54,7 +54,7 @@ def type_plan(
         is_mixed = len(kinds) > 1
         tag = None if is_mixed else next(iter(kinds), None)
         if name in recursive and is_mixed:
-            raise NotExpressibleError("a recursive type is a branch of a union, and stands outside of it too")
+            raise NotExpressibleError("a recursive type is used both as a branch of a union and elsewhere")
         is_all = all_named and name != target(root) and None in kinds
         if (
             is_all
@@ -90,7 +90,7 @@ def named_apart(root: Node, classes: Classes) -> str | None:
     own = target(root)
     for class_ in reached(classes, own):
         if len({naming.field_name(key) for key in class_["properties"]}) < len(class_["properties"]):
-            raise NotExpressibleError("two properties have one name in Python")
+            raise NotExpressibleError("two properties have the same name in Python")
     return own
 
 

@@ -77,7 +77,7 @@ def limited_clause(node: Node) -> tuple[Part, tuple[Named, ...]]:
     """
     type_ = annotated_type(node)
     if type_ is None:
-        raise NotExpressibleError("limits of a text are not of its form")
+        raise NotExpressibleError("the limits of a string do not match its format")
     limits = (Named(row.name, literal(value)) for row, value in constraints_in(type_, LIMITS))
     return SCALARS[type_.kind], tuple(limits)
 

@@ -99,7 +99,7 @@ class _Rules:
         kinds = _types(schema, self._is_nullable(schema))
         refused = [value for value in values if kinds.isdisjoint(types_of(value))]
         shown = ", ".join(json.dumps(value, ensure_ascii=False) for value in refused)
-        return (keyword, f"holds {shown:.80}, which the type beside it refuses") if refused else None
+        return (keyword, f"holds {shown:.80}, which the type next to it refuses") if refused else None
 
     def refusal_at(self, schema: dict[str, Json], place: str) -> str:
         """Return why no value fits a schema; "" where one may, or where a part of it says why itself."""
@@ -149,7 +149,7 @@ class _Rules:
         """Return why no value fits all of some parts; "" where one may."""
         schemas: list[dict[str, Any]] = [part for part, _ in parts if isinstance(part, dict)]
         if len(schemas) < len(parts) or any(map(rejects_all, schemas)):
-            return "it is false, or not: {}"
+            return "a part of it is false or not: {}"
         types = _TYPES.intersection(*(_types(each, self._is_nullable(each)) for each in schemas))
         if not types:
             return "its parts have no type in common"
@@ -159,7 +159,7 @@ class _Rules:
             values = [value for value in values if _is_within(value, schemas)]
             types &= frozenset(kind for value in values for kind in types_of(value))
             if not types:
-                return "its choices and what stands beside them have no value in common"
+                return "none of its values satisfies the other keywords"
         reasons: list[str] = []
         is_limited = any(not _BOUNDS.isdisjoint(each) for each in schemas)
         for holder, held in _HOLDERS if is_limited else ():
@@ -183,7 +183,7 @@ class _Rules:
             is_closed = rejects_all(schema.get("additionalProperties", True))
             missing = [key for key in required if key not in properties]
             if is_closed and missing and not schema.get("patternProperties"):
-                return f"{missing[0]!r} is required, and one part of it takes no such key"
+                return f"{missing[0]!r} is required, but one part of it does not allow this property"
         named = [(_map(schema, "properties"), place) for schema, place in parts]
         for key in required if depth else ():
             held = [
@@ -197,7 +197,7 @@ class _Rules:
             if (len(held) > 1 or False in (part for part, _ in inner)) and (
                 reason := self._refusal(inner, depth - 1)
             ):
-                return f"nothing fits the required {key!r}: {reason}"
+                return f"no value fits the required property {key!r}: {reason}"
         return ""
 
     def _refusal_of_branches(self, parts: Sequence[Part], depth: int) -> str:
@@ -219,7 +219,7 @@ class _Rules:
                         break
                     first = first or reason
                 else:
-                    return f"it excludes each branch of its {word}: {first}"
+                    return f"it refuses every branch of its {word}: {first}"
         return ""
 
 

@@ -109,8 +109,8 @@ class _Module:
                     identity = f"tool {tool.name} {alike[tool.name] + 1}"
                 wanted[identity] = tool, name
                 continue
-            message = f"has a name of {len(name)} characters, and providers take {naming.LONGEST_NAME}"
-            self._find(codes.LONG_NAME, tool, tool.pointer, message, "give it a shorter name in the source")
+            message = f"has a name of {len(name)} characters; providers accept at most {naming.LONGEST_NAME}"
+            self._find(codes.LONG_NAME, tool, tool.pointer, message, "shorten the name in the source")
         names = self._names.give_all({identity: [name] for identity, (_, name) in wanted.items()})
         for identity, (tool, name) in wanted.items():
             if names[identity] != name:
@@ -143,7 +143,7 @@ class _Module:
         description = tool.description.strip()
         if not description:
             description = f"{naming.title(name)}."
-            hint = "say in the design when to use it"
+            hint = "describe in the design when to use the tool"
             self._find(codes.NO_DESCRIPTION, tool, tool.pointer, "has no description", hint)
         clauses = [
             clause
@@ -170,13 +170,13 @@ class _Module:
         pointer = tool.pointer
         try:
             if hides(tool.name):
-                raise UnsafeError("", "has a name with characters that nobody sees")
+                raise UnsafeError("", "has a name with invisible characters")
             pointer = tool.arguments_pointer
             arguments = normal_form(with_labelled_values(tool.arguments))
             pointer = tool.result_pointer
             result = normal_form(with_labelled_values(tool.result))
         except UnsafeError as error:
-            hint = "correct it in the source, if you trust it"
+            hint = "correct it in the source if you trust the source"
             self._find(codes.UNSAFE, tool, pointer + error.pointer, error.fault, hint)
             return None
         texts = {"title": tool.title, "description": tool.description, "deprecated": tool.deprecated}
@@ -216,7 +216,9 @@ class _Module:
         defaults = list(required_defaults(foreign.schema))
         try:
             if side == "args" and defaults and filler_of(compact(foreign.schema)) is not None:
-                raise NotExpressibleError("a codec of clauses fills no default of what is required")
+                raise NotExpressibleError(
+                    "a codec from clauses does not fill defaults of required properties"
+                )
             written = to_clauses(foreign, class_name, self._types, formats_are_types=tool.formats_are_types)
             clause = call(word, *written.parts)
             types = [(type_.name, type_.text) for type_ in written.types]
@@ -228,10 +230,10 @@ class _Module:
             return call(word, self._schema(foreign, reading.schema, name, side))
         self._types.add(written)
         for place, message in defaults:
-            hint = "what is always there needs no default"
+            hint = "a required property needs no default"
             self._find(codes.LEFT_OUT, tool, pointer + place, message, hint)
         for message in written.lost_keywords:
-            self._find(codes.LEFT_OUT, tool, pointer, message, "write it into the design, if it matters")
+            self._find(codes.LEFT_OUT, tool, pointer, message, "add it to the design if you need it")
         self._find_lost_notes(tool, source_schema, schemas[side == "result"], pointer)
         return clause if written.parts else None
 
@@ -254,10 +256,10 @@ class _Module:
             lost = [place for place in lost if not place.endswith("/format")]
         reported = {finding.place.pointer for finding in self._findings} if lost else set()
         if unknown := [place.removeprefix(pointer) for place in lost if place not in reported]:
-            message = f"says what the design does not carry: {', '.join(unknown)}"
-            hint = "write it into a description, if a model should read it"
+            message = f"has notes that the design leaves out: {', '.join(unknown)}"
+            hint = "add it to a description if models should read it"
             if any(place.endswith(f"/{MARK}") for place in unknown):
-                hint = "write sensitive=True at the attributes of these classes"
+                hint = "set sensitive=True on the attributes of these classes"
             self._find(codes.NOTE_LEFT_OUT, tool, pointer + unknown[0], message, hint)
 
     def _schema(self, foreign: Foreign, schema: object, name: str, side: Side) -> Part:

@@ -60,7 +60,7 @@ class AttributesWriter:
             written = to_clauses(reading.foreign, self._class_name, self._types, formats_are_types=True)
             [part] = written.parts
             if not isinstance(part, ClauseCall) or part.clause != "Attribute":
-                raise NotExpressibleError("it is no attribute")
+                raise NotExpressibleError("it cannot be an attribute")
             self._check(part, [(type_.name, type_.text) for type_ in written.types])
         except NotExpressibleError:
             return self._opaque(key, property_, held, is_required)

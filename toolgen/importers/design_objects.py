@@ -22,7 +22,7 @@ from .clauses_built import NotExpressibleError
 from .clauses_schemas import as_written, notes, schema_clause
 from .design_types import TypeTable
 
-_INEXACT: Final = "types do not say all that the schema says"
+_INEXACT: Final = "the types cannot express the whole schema"
 _FLAGS: Final = tuple(row.keyword for row in FLAGS)
 _PLAIN: Final = ("string", "integer", "number", "boolean")
 _MOST_READ: Final = 200_000
@@ -60,7 +60,7 @@ def required_defaults(schema: Node) -> Iterator[tuple[str, str]]:
             for key, property_ in properties.items():
                 if key in required and isinstance(property_, dict) and _loses_default(property_):
                     place = f"{pointer}/properties/{escaped(key)}/default"
-                    yield place, f"default of the required {key!r} is left out"
+                    yield place, f"the default of the required property {key!r} is left out"
 
 
 def _loses_default(property_: Node) -> bool:
@@ -84,7 +84,7 @@ def _with_kept_schemas(foreign: Foreign, class_name: str) -> ClauseSource:
     definitions: Node = {key: schema[key] for key in ("$defs", "definitions") if key in schema}
     referring = {key for key, property_ in properties.items() if _refers(property_)}
     if len(referring) * size_of(definitions) > _MOST_READ:
-        raise NotExpressibleError("its properties are too many to read one by one")
+        raise NotExpressibleError("the schema has too many properties")
     leaves: dict[str, Node] = {}
     flags: dict[str, Node] = {}
     rest: dict[str, Node] = {}
@@ -188,5 +188,5 @@ def root_schema_clause(foreign: Foreign) -> Any:
         NotExpressibleError: it is neither.
     """
     if target(foreign.root) is not None:
-        raise NotExpressibleError("it is an object")
+        raise NotExpressibleError("the schema is an object")
     return schema_clause(foreign.schema)

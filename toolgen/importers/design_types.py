@@ -45,7 +45,7 @@ class TypeTable:
             if longer == names:
                 break
             names = longer
-        raise NotExpressibleError("names of its classes are taken")
+        raise NotExpressibleError("the names of its classes are already used")
 
     def add(self, written: WrittenClauses) -> None:
         """Keep the types of what was written; those that another tool has too are there already."""

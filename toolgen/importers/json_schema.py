@@ -70,7 +70,7 @@ def _record(record: object, pointer: str) -> Iterator[ImportedTool | Finding]:
 def _one_schema(schema: object, name: str) -> ImportedTool | Finding:
     if not isinstance(schema, (dict, bool)):
         message = f"the document is {a_kind(schema)}, neither a schema nor a list of tools"
-        return finding_at(NO_TOOL, "", message, hint="name a file of JSON Schema")
+        return finding_at(NO_TOOL, "", message, hint="pass a JSON Schema file")
     title = schema.get("title") if isinstance(schema, dict) else None
     description = schema.get("description") if isinstance(schema, dict) else None
     return ImportedTool(

@@ -18,7 +18,7 @@ from .text import SourceDocument
 from .tool import ImportedTool, ReaderResult
 
 _KEYS: Final = Keys(arguments=("inputSchema",), result=("outputSchema",), may_have_none=False)
-_HINT: Final = 'save what tools/list answers: {"tools": […]}'
+_HINT: Final = 'save the result of tools/list: {"tools": […]}'
 
 
 def read_mcp(document: SourceDocument) -> ReaderResult:
@@ -37,8 +37,8 @@ def _result(value: object) -> tuple[object, object, str]:
             return value, None, ""
         case {"lock": _}:
             raise ToolgenError(
-                "the document is the lock of a server, and no list of tools",
-                hint="a lock goes into a design: d.MCPToolset(NAME, lock=FILE)",
+                "the document is the lock file of an MCP server, not a list of tools",
+                hint="use it in a design: d.MCPToolset(NAME, lock=FILE)",
             )
         case {"tools": tools, **rest}:
             return tools, rest.get("nextCursor"), "/tools"
@@ -58,6 +58,6 @@ def _tools(tools: object, next_page: object, pointer: str) -> Iterator[ImportedT
         yield finding_at(
             MORE_PAGES,
             joined(pointer.removesuffix("/tools"), "nextCursor"),
-            "the list goes on: this is its first page only",
+            "the list has more pages; this is only the first",
             hint="put the tools of all pages into one file",
         )

@@ -23,8 +23,8 @@ from .clauses_layout import MODULES
 
 _VARIABLES: Final = ("design", *MODULES, *PREFIXES, *dir(builtins), *keyword.kwlist)
 """What no variable of a design is called."""
-RENAMED: Final = "is called {0!r}, because another tool is {1!r} in Python, or was when it was imported"
-RENAMED_HINT: Final = "rename it in the design, if that is not what you want"
+RENAMED: Final = "is called {0!r}, because {1!r} is the Python name of another tool, or was at its import"
+RENAMED_HINT: Final = "rename it in the design if you prefer another name"
 _EVERY_TOOLSET: Final = surface("a").keys() & surface("b").keys()
 """Identifiers that the package of every toolset has."""
 _KEYWORDS: Final = (*keyword.kwlist, *(f"client {each}" for each in keyword.kwlist))

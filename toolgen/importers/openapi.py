@@ -93,19 +93,22 @@ def openapi_files(
 def _checked(value: object) -> dict[str, object]:
     if not isinstance(value, dict):
         raise ToolgenError(
-            f"the document is {a_kind(value)}, not an OpenAPI document", hint="it starts with 'openapi'"
+            f"the document is {a_kind(value)}, not an OpenAPI document",
+            hint="pass a document that starts with 'openapi'",
         )
     if is_swagger(value):
         return value
     if "swagger" in value:
         raise ToolgenError(
-            f"the document is Swagger {value['swagger']!r}; Swagger 2.0, and OpenAPI 3.0 and later are read",
-            hint="ask its author for a later version",
+            f"the document is Swagger {value['swagger']!r}; toolgen reads Swagger 2.0 and OpenAPI 3",
+            hint="ask its author for a newer version",
         )
     version = value.get("openapi")
     if not isinstance(version, str) or not re.match(r"3\.\d", version):
         fault = f"says openapi {version!r}" if "openapi" in value else "has no 'openapi'"
-        raise ToolgenError(f"the document {fault}; 3.0 and later are read", hint="add openapi: 3.1.0")
+        raise ToolgenError(
+            f"the document {fault}; toolgen reads OpenAPI 3.0 or later", hint="add openapi: 3.1.0"
+        )
     return value
 
 
@@ -186,7 +189,7 @@ class _Importer:
     def _astray(self) -> Iterator[Finding]:
         """Yield the findings about references that lead to no schema."""
         for place, error in self._api.astray.items():
-            message = f"{error.message}; any JSON is taken for what it stands for"
+            message = f"{error.message}; any JSON is accepted in its place"
             yield finding_at(codes.LEFT_OUT, place, message, hint=error.hint)
 
     def _sources(self, drafts: Iterable[Draft]) -> Iterator[NotedSchema]:
@@ -271,14 +274,15 @@ class _Importer:
         place, tool = (operation.pointer, operation.id) if operation.servers else ("/servers", "")
         for server in map(mapping, listed(written)):
             for name, values in unfit_values(text(server.get("url")), server).items():
-                message = f"no address has {', '.join(map(repr, values))} for {{{name}}}; it is left out"
+                shown = ", ".join(map(repr, values))
+                message = f"the address is not valid with {shown} for {{{name}}}, which is left out"
                 self._find(codes.LEFT_OUT, place, message, "correct the values of the variable", tool=tool)
         if is_relative(servers[0]):
-            message = "the document does not say at which absolute address it answers"
+            message = "the document has no absolute server address"
             urls = [str(each["url"]) for each in listed(written) if isinstance(each, dict) and "url" in each]
             addresses = ", ".join(repr(_USER.sub("//…@", url)) for url in urls)
-            message = f"{message}, but {addresses}" if addresses else message
-            hint = f"say it: --server https://…, or write it into {servers[0].flat} of the design"
+            message = f"{message}, only {addresses}" if addresses else message
+            hint = f"pass --server https://…, or write the address into {servers[0].flat} of the design"
             self._find(codes.NO_SERVER, place, message, hint, tool=tool)
         return servers
 
@@ -300,13 +304,13 @@ class _Importer:
             find = partial(self._find, tool=operation.id)
             errors = self._faults.errors(draft, writer.errors(draft.answers, name, operation.id, find))
         except NotExpressibleError as error:
-            unreadable = UnreadableError(operation.pointer, f"the design cannot hold it: {error}")
+            unreadable = UnreadableError(operation.pointer, f"the design cannot express it: {error}")
             self._findings.append(unreadable.finding(operation.id))
             return
         title, description = map(safe_text, described(operation))
         if not description:
             description = f"{naming.title(name)}."
-            hint = "say in the design when to use it"
+            hint = "describe in the design when to use the tool"
             self._find(codes.NO_DESCRIPTION, operation.pointer, "has no description", hint, tool=operation.id)
         placed = [*request.clauses.values(), *([request.body] if request.body else [])]
         placed += writer.accept(draft.answers)

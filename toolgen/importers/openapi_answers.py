@@ -86,7 +86,12 @@ def answers_of(operation: OpenAPIOperation, types: TypeBook, find: Callable[...,
             answer = _answer(operation, responses[written], place, status, is_good=is_good)
             answer.cut = _cut(answer, types)
         except UnreadableError as error:
-            find(codes.LEFT_OUT, error.pointer, f"{error.message}; what it answers is any JSON", error.hint)
+            find(
+                codes.LEFT_OUT,
+                error.pointer,
+                f"{error.message}; any JSON is accepted as its response",
+                error.hint,
+            )
             if is_good:
                 schema: dict[str, object] = {}
                 answer = _Answer(status=status, schema=schema, place=place)
@@ -260,7 +265,7 @@ class AnswerWriter:
         written = self._types.written(named, class_name, None)
         (attribute, *_) = written.parts
         if not isinstance(attribute, ClauseCall):
-            raise NotExpressibleError("the answer is no attribute")
+            raise NotExpressibleError("the response cannot be an attribute")
         return attribute
 
     def errors(
@@ -276,7 +281,7 @@ class AnswerWriter:
         for answer in answers.bad:
             name = names[f"error {identity} {answer.status}"]
             if (taken := _error_name(answer)) in RESERVED_CODES:
-                message = f"the error {taken!r} is called {name!r}: the runtime has errors of that name"
+                message = f"the error {taken!r} is called {name!r}, because the runtime uses the name itself"
                 find(codes.RENAMED, answer.place, message, RENAMED_HINT)
             described = answer.description or f"{naming.title(name)}."
             key = answer.place, name

@@ -52,13 +52,15 @@ def body_of(operation: OpenAPIOperation, find: Callable[..., None]) -> RequestBo
     content = mapping(body.get("content"))
     if operation.verb in ("GET", "HEAD"):
         if body.get("required") is True or not all(map(_is_empty, content.values())):
-            message = f"a body does not go with {operation.verb}; it is left out"
-            find(codes.LEFT_OUT, pointer, message, "send it by POST")
+            message = f"a {operation.verb} request has no body; it is left out"
+            find(codes.LEFT_OUT, pointer, message, "use POST")
         return None
     chosen = chosen_media(content)
     if chosen is None:
         if content:
-            find(codes.LEFT_OUT, pointer, "the body has no media type that can be sent", "describe one")
+            find(
+                codes.LEFT_OUT, pointer, "the body has no media type that the client can send", "describe one"
+            )
         return None
     media_type, media = chosen
     value, at = operation.api.followed(content[media_type] or {}, joined(pointer, "content", media_type))
@@ -76,7 +78,10 @@ def body_of(operation: OpenAPIOperation, find: Callable[..., None]) -> RequestBo
         result.schema = {"type": "string"}
         if plain.endswith("xml"):
             find(
-                codes.LEFT_OUT, pointer, f"the body is {plain}; its argument is the text", "say what it holds"
+                codes.LEFT_OUT,
+                pointer,
+                f"the body is {plain}; its argument is plain text",
+                "describe its format",
             )
     if media == "multipart":
         _spread(operation, result, find)
@@ -100,9 +105,9 @@ def _settle_style(api: API, body: RequestBody, place: str, find: Callable[..., N
         unsaid = [name for name, part in properties.items() if name not in deep and name not in body.files]
         others += [name for name in unsaid if name not in others and _has_parts(api, properties[name])]
     if others:
-        written = "lists and objects in brackets" if deep else "lists one by one and objects as JSON"
-        message = f"the form has {written}, {', '.join(others)} too"
-        find(codes.LEFT_OUT, place, message, "ask for JSON, if the API takes it")
+        written = "lists and objects in brackets" if deep else "repeated lists and objects as JSON"
+        message = f"the form has {written}, also for {', '.join(others)}"
+        find(codes.LEFT_OUT, place, message, "send JSON if the API accepts it")
 
 
 def _is_styled(encoding: dict[str, object]) -> bool:
@@ -167,7 +172,7 @@ def _spread(operation: OpenAPIOperation, body: RequestBody, find: Callable[..., 
     """Take the parts of a multipart body apart: those of `allOf`, and of each alternative.
 
     Raises:
-        UnreadableError: it is no object with properties.
+        UnreadableError: the schema is not an object with properties.
     """
     whole, place = operation.api.followed(body.schema, body.place)
     properties: dict[str, object] = {}
@@ -190,9 +195,9 @@ def _spread(operation: OpenAPIOperation, body: RequestBody, find: Callable[..., 
             alternatives = alternatives or ("" if is_sure or not parts else joined(at, word))
             waiting += [(part, joined(at, word, n), is_sure) for n, part in enumerate(parts)]
     if not properties:
-        raise UnreadableError(place, "the parts of the body are not listed", "describe them as properties")
+        raise UnreadableError(place, "the body has no properties", "describe its parts as properties")
     if alternatives:
-        message = "the form is one of several; the parts of each are arguments that may be left out"
+        message = "the form has alternatives; the parts of each are optional arguments"
         find(codes.LEFT_OUT, alternatives, message, "say in the design which parts go together")
     notes = {key: value for key, value in whole.items() if key not in ("allOf", "oneOf", "anyOf", "$ref")}
     needed = [name for name in required if name in properties]
@@ -228,14 +233,14 @@ def _leave_unnameable_out(body: RequestBody, find: Callable[..., None]) -> None:
     for name in list(properties):
         fault = key_fault(name)
         if not fault and naming.field_name(name) in taken:
-            fault = "has the name of another part in Python"
+            fault = "has the Python name of another part"
         taken.add(naming.field_name(name))
         if not fault:
             continue
         place, message = body.places[name], f"the part {name!r} of the form {fault}"
         if name in listed(schema.get("required")):
-            raise UnreadableError(place, message, "rename it, if the API lets you")
-        find(codes.LEFT_OUT, place, f"{message}; it is left out", "rename it, if the API lets you")
+            raise UnreadableError(place, message, "rename it if the API allows it")
+        find(codes.LEFT_OUT, place, f"{message}; it is left out", "rename it if the API allows it")
         del properties[name]
         body.files.pop(name, None)
     body.schema = {**schema, "properties": properties}

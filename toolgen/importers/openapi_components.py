@@ -269,18 +269,20 @@ class Components:
                 continue
             if address not in branches:
                 if word in schema:
-                    yield key, f"{target!r} is no branch of the union"
+                    yield key, f"{target!r} is not a branch of the union"
             elif name and (fault := self._fault_of_key(key, *branches[address], name)):
                 yield key, fault
         for address, (branch, at) in branches.items() if name else ():
             if address not in named and not self._values(branch, name, {}, at):
-                yield component_name(address), "no entry names it, and the property is no text there"
+                yield component_name(address), "no mapping names it, and its property is not a string"
 
     def _fault_of_key(self, key: str, branch: object, place: str, name: str) -> str:
         types, choices = self._choices(branch, name, place)
         if choices and not any(is_meant(key, value) for value in choices):
-            return f"{name!r} cannot be that in the branch"
-        return "" if choices or tag_value(key, types) is not None else f"{name!r} is no text in the branch"
+            return f"{name!r} cannot have this value in the branch"
+        return (
+            "" if choices or tag_value(key, types) is not None else f"{name!r} is not a string in the branch"
+        )
 
     def _mapped(self, mapped: dict[str, object], place: str) -> dict[str, list[str]]:
         """Return the keys of a discriminator's mapping by the address that they mean."""
@@ -297,7 +299,7 @@ class Components:
             UnreadableError: it leads nowhere.
         """
         if not isinstance(target, str):
-            raise UnreadableError(place, f"the schema that it means is {a_kind(target)}, not a text")
+            raise UnreadableError(place, f"the mapped schema is {a_kind(target)}, not a string")
         components = mapping(mapping(self.api.document.get("components")).get("schemas"))
         is_name = target in components or not re.search("[#/.]", target)
         named = joined("/components/schemas", target)

@@ -139,17 +139,17 @@ def filled_findings(
         for pointer, key in request.undecided.items():
             open_.setdefault(key, []).append(pointer)
     for (place, name), pointers in found.items():
-        message = f"the {_kind_of(place)} {name!r} is filled by the credential, and is no argument"
-        hint = f'if a model should give it, remove {place}="{name}" from Security, and add an Attribute'
+        message = f"the {_kind_of(place)} {name!r} is filled by the credential and is not an argument"
+        hint = f'if models should pass it, remove {place}="{name}" from Security and add an Attribute'
         yield finding_at(codes.ASSUMED, pointers[0], f"{message} ({place_count(pointers)})", hint=hint)
     for (place, name, scheme), pointers in repeats.items():
-        message = f"the {place} parameter {name!r} is the credential {scheme!r}, which fills it, although "
-        message += f"its operation does not ask for it ({place_count(pointers)})"
-        hint = "if it is something else, remove the scheme from Security, and add an Attribute"
+        message = f"the {place} parameter {name!r} is filled by the credential {scheme!r}, although "
+        message += f"its operation does not require it ({place_count(pointers)})"
+        hint = "if it is something else, remove the scheme from Security and add an Attribute"
         yield finding_at(codes.ASSUMED, pointers[0], message, hint=hint)
     for (place, name), pointers in open_.items():
-        message = f"the {_kind_of(place)} {name!r} may be the credential, and is an argument"
-        hint = f'if it is the credential, remove the attribute, and write {place}="{name}" into Security'
+        message = f"the {_kind_of(place)} {name!r} looks like the credential, but is an argument"
+        hint = f'if it is the credential, remove the attribute and write {place}="{name}" into Security'
         yield finding_at(codes.ASSUMED, pointers[0], f"{message} ({place_count(pointers)})", hint=hint)
 
 

@@ -233,21 +233,21 @@ def plain_object(cut: Cut) -> tuple[dict[str, object], list[str], bool]:
     while waiting:
         schema = waiting.pop(0)
         if not isinstance(schema, dict) or set(schema) & CONSTRAINTS - _PLAIN or "$ref" in schema:
-            raise NotExpressibleError("more is said of the object than its properties")
+            raise NotExpressibleError("the object has keywords besides its properties")
         rest = schema.get("additionalProperties", True)
         if rest not in (True, {}, False) or (rest is False and schema is not cut.schema):
-            raise NotExpressibleError("its further properties are described")
+            raise NotExpressibleError("its additional properties have a schema")
         is_open = is_open and rest is not False
         if properties.keys() & mapping(schema.get("properties")).keys() or (
             "allOf" in schema and not is_open
         ):
-            raise NotExpressibleError("a property is described twice")
+            raise NotExpressibleError("a property is defined twice")
         properties |= mapping(schema.get("properties"))
         names, parts = schema.get("required", []), schema.get("allOf", [])
         if not (isinstance(names, list) and isinstance(parts, list)) or not all(
             isinstance(name, str) for name in names
         ):
-            raise NotExpressibleError("it is no valid schema")
+            raise NotExpressibleError("it is not a valid schema")
         required |= dict.fromkeys(names)
         waiting += parts
     return properties, list(required), is_open

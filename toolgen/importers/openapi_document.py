@@ -69,7 +69,7 @@ class API:
         url, _, fragment = reference.partition("#")
         pointer, file = unquote(fragment), file_of(place)
         if pointer and not pointer.startswith("/"):
-            raise UnreadableError(place, f"the reference {reference!r} is no JSON Pointer", "write '#/…'")
+            raise UnreadableError(place, f"the reference {reference!r} is not a JSON Pointer", "write '#/…'")
         if not url:
             return f"{file}#{pointer}" if file else pointer
         if self.base and urldefrag(urljoin(self.base, url))[0] == urldefrag(self.base)[0]:
@@ -77,13 +77,13 @@ class API:
         if "://" in self.base:
             url = url.removeprefix(urljoin(self.base, "."))
         if self._read is None or re.match(r"[A-Za-z][A-Za-z0-9+.-]*:|//", url):
-            message = f"the reference {reference!r} leads out of the document"
-            hint = "save what it names beside the document, or bundle all files into one document"
+            message = f"the reference {reference!r} points outside the document"
+            hint = "save the referenced file next to the document, or bundle all files into one"
             raise UnreadableError(place, message, hint)
         path = posixpath.normpath(posixpath.join(posixpath.dirname(file), unquote(url)))
         if path.startswith(("../", "/")) or path == ".." or "\0" in path:
-            message = f"the reference {reference!r} leads out of the document's folder"
-            raise UnreadableError(place, message, "put the file below the folder of the document")
+            message = f"the reference {reference!r} points outside the document's folder"
+            raise UnreadableError(place, message, "move the file into the folder of the document")
         return pointer if self._is_own(path) else f"{path}#{pointer}"
 
     def _is_own(self, file: str) -> bool:
@@ -104,8 +104,8 @@ class API:
             pointer = address.partition("#")[2] if file else address
             value: object = resolved(self._content(file, place), pointer)
             if value is ABSENT:
-                message = f"the reference {f'{file}#{pointer}'!r} leads to nothing"
-                raise UnreadableError(place or address, message, "correct it, or add what it names")
+                message = f"the reference {f'{file}#{pointer}'!r} points to nothing"
+                raise UnreadableError(place or address, message, "correct it, or add its target")
             self._found[address] = value
         return self._found[address]
 
@@ -117,7 +117,7 @@ class API:
                 self._files[file] = self._read(file) if self._read else None
             except ToolgenError as error:
                 raise UnreadableError(
-                    place, f"the reference leads to {file!r}: {error}", error.hint
+                    place, f"the reference points to {file!r}: {error}", error.hint
                 ) from error
             self.size += size_of(self._files[file])
         return self._files[file]
@@ -142,7 +142,7 @@ class API:
         """Return a schema; one of any value for what is none, which costs only this: `astray` has it."""
         if isinstance(value, dict | bool):
             return value
-        error = UnreadableError(place, f"a schema belongs here, not {a_kind(value)}", "write a schema")
+        error = UnreadableError(place, f"expected a schema, not {a_kind(value)}", "write a schema")
         self.astray.setdefault(place, error)
         return True
 
@@ -154,13 +154,13 @@ class API:
         """
         for _ in range(_MOST_REFERENCES):
             if not isinstance(value, dict):
-                raise UnreadableError(address, f"an object belongs here, not {a_kind(value)}")
+                raise UnreadableError(address, f"expected an object, not {a_kind(value)}")
             if not isinstance(reference := value.get("$ref"), str):
                 return value, address
             place = joined(address, "$ref")
             address = self.address(reference, place)
             value = self.find(address, place)
-        raise UnreadableError(address, "the reference leads back to itself")
+        raise UnreadableError(address, "the reference is circular")
 
 
 def file_of(address: str) -> str:

@@ -81,8 +81,8 @@ class Faults:
             lost = {draft.name: faults[0].message for draft in drafts}
         for draft in drafts:
             if draft.name in lost:
-                message = f"the design may not hold it: {lost[draft.name]}"
-                hint = "please report it, with this operation"
+                message = f"the design cannot express it: {lost[draft.name]}"
+                hint = "this is a bug in toolgen; please report it with this operation"
                 pointer = draft.operation.pointer
                 self._find(codes.BAD_OPERATION, pointer, message, hint, tool=draft.operation.id)
         return [draft for draft in drafts if draft.name not in lost]
@@ -111,8 +111,8 @@ class Faults:
         before = draft.loosen(side)
         if before == 1:
             what = "arguments" if side == "payload" else "result"
-            message = f"the design cannot hold the types of its {what} ({fault}); any JSON is taken"
-            hint = "write them into the design"
+            message = f"the design cannot express the types of its {what} ({fault}); any JSON is accepted"
+            hint = "add them to the design"
             self._find(codes.LEFT_OUT, draft.operation.pointer, message, hint, tool=draft.operation.id)
         return before < 2
 
@@ -136,8 +136,8 @@ class Faults:
         held = []
         for error, response in errors:
             if {error.flat, *(part for part in error.parts if isinstance(part, str))} & self._refused:
-                message = f"the design may not hold its error {getattr(error.parts[0], 'value', '')!r}"
-                hint = "write it into the design"
+                message = f"the design cannot express its error {getattr(error.parts[0], 'value', '')!r}"
+                hint = "add it to the design"
                 self._find(codes.LEFT_OUT, draft.operation.pointer, message, hint, tool=draft.operation.id)
             else:
                 held.append((error, response))

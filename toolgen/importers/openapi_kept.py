@@ -37,7 +37,7 @@ _MOST_NUMBERED: Final = 10
 """Numbers that are tried behind the name of a schema."""
 MISFIT: Final = "has an example that its schema refuses; it is left out"
 MISFIT_HINT: Final = "correct the example or the schema"
-_TAGGED: Final = "has an example without the tag of its union; it has that of the one branch that fits"
+_TAGGED: Final = "has an example without the tag of its union; it gets the tag of the only branch that fits"
 _ANY: Final = call("JSONSchema", literal({}))
 
 
@@ -159,12 +159,12 @@ class KeptSchemas:
             self.files[path] = reading.schema
             self.clauses[name] = call("JSONSchema", literal(path), named)
             return
-        fault = f"has {size:,} values" if size > _MOST_KEPT else "has names that are taken"
+        fault = f"has {size:,} values" if size > _MOST_KEPT else "has class names that are already used"
         if reading is not None:
             problem = next(each for each in reading.problems if not each.is_warning)
             fault = f"{problem.message} ({problem.pointer or 'its root'})"
-        message = f"the schema of {name} {fault}; any JSON is taken"
-        self._find(codes.LEFT_OUT, place, message, "correct it, or write it into the design")
+        message = f"the schema of {name} {fault}; any JSON is accepted"
+        self._find(codes.LEFT_OUT, place, message, "correct it, or add it to the design")
         self.clauses[name] = call("JSONSchema", literal({}), named)
 
     def _reading(self, whole: str, name: str) -> tuple[str, Reading]:
@@ -190,7 +190,7 @@ class KeptSchemas:
                 good.append(value)
             elif len(tagged := self._tagged(schema, place, whole, value)) == 1:
                 good += tagged
-                self._find(codes.ODD_SCHEMA, place, _TAGGED, "add the tag")
+                self._find(codes.ODD_SCHEMA, place, _TAGGED, "add the tag to the example")
         return good
 
     def _tagged(self, schema: object, place: str, whole: dict[str, Json], value: object) -> list[Json]:
@@ -242,7 +242,7 @@ class KeptSchemas:
         try:
             result = self._translated(schema, place, direction)
         except UnreadableError as error:
-            self._find(codes.LEFT_OUT, error.pointer, f"{error.message}; any JSON is taken", error.hint)
+            self._find(codes.LEFT_OUT, error.pointer, f"{error.message}; any JSON is accepted", error.hint)
             result = {}, []
         self._read[place, direction] = schema, result
         return result

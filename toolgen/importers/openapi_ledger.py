@@ -16,12 +16,12 @@ from .openapi_texts import first_of, place_count, tally
 from .openapi_unread import unread_keywords
 from .pointers import joined
 
-_DISTINGUISH: Final = "give each branch a required property with a constant, or say anyOf"
-_SPLIT: Final = "write a JSONSchema of what you need of it into the design"
-_OF_CLIENT: Final = ", which the client itself sends"
+_DISTINGUISH: Final = "give each branch a required property with a constant, or use anyOf"
+_SPLIT: Final = "add a JSONSchema with the parts that you need to the design"
+_OF_CLIENT: Final = ", which the client sends itself"
 _MOST_NAMED: Final = 20
 """Places that a finding names beside its own."""
-_HINT: Final = "write it into a description, if a model should read it"
+_HINT: Final = "add it to a description if models should read it"
 
 
 def lost_parts(api: API, operations: Iterable[OpenAPIOperation]) -> Iterator[Finding]:
@@ -31,14 +31,14 @@ def lost_parts(api: API, operations: Iterable[OpenAPIOperation]) -> Iterator[Fin
     for what, place in _lost(api, operations):
         places.setdefault(what, []).append(place)
     for what, found_at in places.items():
-        message = f"the design does not carry {what} ({place_count(found_at)})"
-        hint = "the client knows what to send" if what.endswith(_OF_CLIENT) else _HINT
+        message = f"the design leaves out {what} ({place_count(found_at)})"
+        hint = "no change is needed" if what.endswith(_OF_CLIENT) else _HINT
         yield finding_at(codes.NOTE_LEFT_OUT, found_at[0], message, hint=hint)
     unread: dict[str, dict[str, str]] = {}
     for kind, keyword, place in unread_keywords(api, operations):
         unread.setdefault(kind, {}).setdefault(place, keyword)
     for kind, keywords in unread.items():
-        message = f"the design does not carry of {kind}: {tally(keywords.values())}"
+        message = f"the design leaves out keywords of {kind}: {tally(keywords.values())}"
         yield finding_at(codes.NOTE_LEFT_OUT, next(iter(keywords)), message, hint=_HINT)
 
 
@@ -49,8 +49,8 @@ def loosened_unions(places: Iterable[str]) -> Iterator[Finding]:
         rest = found_at[1 : _MOST_NAMED + 1]
         also = f"; also at {', '.join(rest)}{', and so on' if len(found_at) > len(rest) + 1 else ''}"
         message = (
-            "a value may fit two branches of this oneOf; answers take it for anyOf, so that "
-            f"no answer is refused for that ({place_count(found_at)}{also if rest else ''})"
+            "a value can match two branches of this oneOf; it is read as anyOf in responses, so that "
+            f"no response is refused for that ({place_count(found_at)}{also if rest else ''})"
         )
         yield finding_at(codes.REPAIRED_SCHEMA, found_at[0], message, hint=_DISTINGUISH)
 
@@ -61,7 +61,7 @@ def shortened_schemas(addresses: Iterable[str]) -> Iterator[Finding]:
     if found_at:
         named = first_of([*map(component_name, found_at)])
         message = (
-            "schemas that clauses cannot express refer to too much to carry it all; any object stands in "
+            "schemas that clauses cannot express have too many references; any object is accepted in "
             f"them for {named}"
         )
         yield finding_at(codes.LEFT_OUT, found_at[0], message, hint=_SPLIT)
@@ -69,7 +69,7 @@ def shortened_schemas(addresses: Iterable[str]) -> Iterator[Finding]:
 
 def _lost(api: API, operations: Iterable[OpenAPIOperation]) -> Iterator[tuple[str, str]]:
     if api.document.get("webhooks"):
-        yield "what the API calls itself, its webhooks", "/webhooks"
+        yield "webhooks", "/webhooks"
     for operation in operations:
         for key in ("callbacks", "externalDocs"):
             if operation.value.get(key):
@@ -82,17 +82,17 @@ def _lost(api: API, operations: Iterable[OpenAPIOperation]) -> Iterator[tuple[st
             except UnreadableError:
                 continue
             yield from (
-                (f"{key} of answers", joined(at, key)) for key in ("headers", "links") if held.get(key)
+                (f"{key} of responses", joined(at, key)) for key in ("headers", "links") if held.get(key)
             )
             content = mapping(held.get("content"))
             has_json = any("json" in kind or "*" in kind for kind in content)
             for kind, media in content.items():
                 if not has_json and (schema := mapping(media).get("schema")) and not _is_text(schema):
-                    yield "the schemas of answers that are no JSON", joined(at, "content", kind, "schema")
+                    yield "the schemas of responses that are not JSON", joined(at, "content", kind, "schema")
                 if {"example", "examples"} & mapping(media).keys():
-                    yield "examples of answers", joined(at, "content", kind)
+                    yield "examples of responses", joined(at, "content", kind)
                 if "itemSchema" in mapping(media):
-                    yield "the schemas of items of a stream", joined(at, "content", kind, "itemSchema")
+                    yield "the item schemas of streams", joined(at, "content", kind, "itemSchema")
 
 
 def _lost_of_parameters(api: API, operation: OpenAPIOperation) -> Iterator[tuple[str, str]]:
@@ -106,7 +106,10 @@ def _lost_of_parameters(api: API, operation: OpenAPIOperation) -> Iterator[tuple
             if is_of_client(held):
                 yield f"the header {held['name']!r}{_OF_CLIENT}", at
             if held.get("allowReserved") is True:
-                yield "allowReserved of parameters, whose values are escaped", joined(at, "allowReserved")
+                yield (
+                    "allowReserved of parameters, whose values are always escaped",
+                    joined(at, "allowReserved"),
+                )
 
 
 def _is_text(schema: object) -> bool:

@@ -29,8 +29,8 @@ from .pointers import joined
 
 _EXTENSIONS: Final = "x-"
 _MAPPING: Final = "discriminator.defaultMapping"
-_HINT: Final = "write it into a description, if a model should read it"
-_MAPPING_HINT: Final = "name a branch of the union, by a value that its property can have"
+_HINT: Final = "add it to a description if models should read it"
+_MAPPING_HINT: Final = "map values that the property can have to branches of the union"
 _READ: Final = STRUCTURE | {"discriminator", "readOnly", "writeOnly"}
 """Keywords of OpenAPI that say which values pass, in which direction."""
 _FLAGS: Final = ("$ref", "readOnly", "writeOnly")
@@ -101,16 +101,16 @@ class SchemaLedger:
     def _beside_references(self) -> Iterator[Finding]:
         """Yield what counts, or is not read, where the letter of OpenAPI says nothing of it."""
         if self._meant:
-            message = f"{_counted(self._meant)} beside $ref counts, although OpenAPI 3.0 ignores it"
-            hint = "write it beside allOf: [{$ref: …}]"
+            message = f"{_counted(self._meant)} next to $ref is used, although OpenAPI 3.0 ignores it"
+            hint = "move it next to allOf: [{$ref: …}]"
             yield finding_at(codes.REPAIRED_SCHEMA, next(iter(self._meant)), message, hint=hint)
         if self._foreign:
-            message = f"{_counted(self._foreign)} counts as in OpenAPI 3.0; later versions do not have it"
+            message = f"{_counted(self._foreign)} is read as in OpenAPI 3.0; later versions do not have it"
             hint = 'write type: [..., "null"]'
             yield finding_at(codes.REPAIRED_SCHEMA, next(iter(self._foreign)), message, hint=hint)
         if self._ignored:
-            message = f"{_counted(self._ignored)} beside $ref is not read, as OpenAPI 3.0 says"
-            hint = "write it beside allOf: [{$ref: …}], if it should count"
+            message = f"{_counted(self._ignored)} next to $ref is ignored, as in OpenAPI 3.0"
+            hint = "move it next to allOf: [{$ref: …}] if it should be used"
             yield finding_at(codes.NOTE_LEFT_OUT, next(iter(self._ignored)), message, hint=hint)
 
     def _reached(self, source: NotedSchema) -> Iterator[tuple[object, str, bool]]:
@@ -248,7 +248,7 @@ def _lost(keyword: str, owners: Mapping[str, list[str]]) -> Finding:
     what = repr(keyword)
     if keyword == _EXTENSIONS:
         what = f"the extensions {_counted(places)}"
-    message = f"the design does not carry {what} of schemas ({place_count(places)}, in {first_of([*owners])})"
+    message = f"the design leaves out {what} of schemas ({place_count(places)}, in {first_of([*owners])})"
     code = codes.LEFT_OUT if keyword == _MAPPING else codes.NOTE_LEFT_OUT
     return finding_at(code, places[0], message, hint=_HINT)
 

@@ -158,8 +158,8 @@ def operations_of(api: API) -> Iterator[OpenAPIOperation | Finding]:
 
 def _unsent(method: str, value: object, pointer: str) -> Finding:
     """Return the finding about an operation whose method no client sends."""
-    message = f"no client sends {method}; the operation is left out"
-    hint = "describe it as POST too, if the API takes that"
+    message = f"the client cannot send {method}; the operation is left out"
+    hint = "describe it as POST too if the API accepts that"
     return finding_at(
         codes.BAD_OPERATION, pointer, message, hint=hint, tool=text(mapping(value).get("operationId"))
     )
@@ -197,8 +197,8 @@ def _no_match(option: str, wanted: str, candidates: Set[str]) -> Finding:
     near = difflib.get_close_matches(wanted, sorted(candidates), n=1, cutoff=0.5)
     what = "tag" if option == "--tag" else "id"
     some = ", ".join(sorted(candidates)[:_MOST_SHOWN]) or "none"
-    hint = f"the nearest {what} is {near[0]}" if near else f"{what}s of the document: {some}"
-    return finding_at(codes.NO_MATCH, "/paths", f"{option} {wanted!r} fits no operation", hint=hint)
+    hint = f"did you mean {near[0]}?" if near else f"{what}s of the document: {some}"
+    return finding_at(codes.NO_MATCH, "/paths", f"{option} {wanted!r} matches no operation", hint=hint)
 
 
 def _fits(names: tuple[str, ...], patterns: tuple[str, ...]) -> bool:

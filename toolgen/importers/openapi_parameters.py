@@ -95,7 +95,9 @@ def sent_parameters(operation: OpenAPIOperation, find: Callable[..., None]) -> I
     """Yield the listed parameters but those that the client itself sends, or that cannot be sent."""
     for part in listed_parameters(operation):
         if part.place in ("header", "cookie") and not is_token(part.name):
-            message = f"the parameter {part.name!r} has characters that no {part.place} has; it is left out"
+            message = (
+                f"the parameter {part.name!r} has characters that a {part.place} cannot have; it is left out"
+            )
             find(codes.LEFT_OUT, part.pointer, message, "correct its name")
         elif not is_of_client(part.value):
             yield part
@@ -120,13 +122,15 @@ def schema_and_place(parameter: ParameterPart, api: API, find: Callable[..., Non
     if kind := FORMS[0] if parameter.place == "querystring" else parameter.json_media:
         media = mapping(content.get(kind))
         if not media:
-            message = f"the parameter {name!r} is the whole query, as {', '.join(content) or 'nothing'}"
+            message = (
+                f"the parameter {name!r} is the whole query with the content {', '.join(content) or 'none'}"
+            )
             raise UnreadableError(pointer, message, f"describe its content as {FORMS[0]}")
         return schema_of(media), joined(pointer, "content", kind, "schema")
     if content := parameter.content:
         kind = next(iter(content))
-        message = f"the parameter {name!r} is {kind}; its argument is the text"
-        find(codes.ASSUMED, pointer, message, "say in the design what the text holds")
+        message = f"the parameter {name!r} is {kind}; its argument is plain text"
+        find(codes.ASSUMED, pointer, message, "describe the format of the text in the design")
         return {"type": "string"}, pointer
     at = joined(pointer, "schema")
     schema = api.schema(schema_of(parameter.value), at)
@@ -184,8 +188,8 @@ def style_of(parameter: ParameterPart, find: Callable[..., None]) -> list[Named]
         return [Named("style", literal("json"))]
     styles, style = STYLES[parameter.place], parameter.value.get("style")
     if style is not None and style not in styles:
-        message = f"the parameter {parameter.name!r} has the style {style!r}, and is sent as {styles[0]!r}"
-        find(codes.ASSUMED, parameter.pointer, message, f"write one of {', '.join(styles)}")
+        message = f"the parameter {parameter.name!r} has the style {style!r}, but is sent as {styles[0]!r}"
+        find(codes.ASSUMED, parameter.pointer, message, f"use one of {', '.join(styles)}")
     named = []
     if style in styles and style != styles[0]:
         named.append(Named("style", literal(style)))

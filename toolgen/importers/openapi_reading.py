@@ -22,7 +22,7 @@ class ReadObject:
     root: Node
     classes: Classes
     inexact: tuple[str, ...] = ()
-    """Properties of which types do not say all that the schema says."""
+    """Properties of which the types cannot express the whole schema."""
 
 
 _LONGEST_KNOWN: Final = 10_000
@@ -44,21 +44,21 @@ class CutReader:
         """
         reading = read({**cut.of({"x": cut.schema}), "required": ["x"]}, name=name, arguments=True)
         if reading.foreign is None or not reading.foreign.is_exact:
-            raise NotExpressibleError("types do not say all that the union says")
+            raise NotExpressibleError("the types cannot express the whole union")
         root, classes = reading.foreign.root, reading.foreign.classes
         union = classes[target(root) or ""]["properties"]["x"]
         if "discriminator" not in union:
-            raise NotExpressibleError("the union is none of objects")
+            raise NotExpressibleError("the union has branches that are not objects")
         branches = [cut.keys.get(mark_of(classes[branch], cut)) for branch, _ in targets(union)]
         if any(branch and branch.tag and branch in failed for branch in branches):
-            raise NotExpressibleError("a branch of the union stays a schema")
+            raise NotExpressibleError("a branch of the union cannot be a type")
         return ReadObject(root, classes)
 
     def object(self, cut: Cut, name: str) -> ReadObject:
         """Return an object; what is said of its inexact properties is left out.
 
         Raises:
-            NotExpressibleError: types do not say all that the schema says.
+            NotExpressibleError: the types cannot express the whole schema.
         """
         reading = self._whole(cut, name)
         if reading.foreign is not None:
@@ -73,7 +73,7 @@ class CutReader:
             schema["additionalProperties"] = False
         reading = read(schema, name=name, arguments=True)
         if reading.foreign is None or not reading.foreign.is_exact:
-            raise NotExpressibleError("types do not say all that the schema says")
+            raise NotExpressibleError("the types cannot express the whole schema")
         return ReadObject(reading.foreign.root, reading.foreign.classes, tuple(inexact))
 
     def _whole(self, cut: Cut, name: str) -> Reading:

@@ -138,12 +138,14 @@ def request_of(
     for (name, place), parameter in parameters.items():
         wanted, key = _argument_name(name), called[name, place]
         if key != wanted and wanted not in seen:
-            message = f"the parameter {name!r} is the argument {key!r}: another one has its name in Python"
+            message = (
+                f"the parameter {name!r} is the argument {key!r}, because another one has its Python name"
+            )
             find(codes.RENAMED, parameter.pointer, message, RENAMED_HINT)
         seen.add(key)
         _add_parameter(parts, key, parameter, operation.api, find)
     for name in undescribed:
-        message = f"no parameter describes the path variable {name!r}; it is a required text"
+        message = f"no parameter describes the path variable {name!r}; it is a required string"
         find(codes.ASSUMED, operation.pointer, message, "add the parameter")
         key = called[name, "path"]
         schema = sendable({"type": "string"}, operation.pointer, "path", operation.api)

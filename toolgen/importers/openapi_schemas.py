@@ -78,7 +78,7 @@ class Translator:
         if isinstance(schema.get("$ref"), str):
             schema = self._with_what_counts(schema)
         if len(self._open) > _DEEPEST:
-            raise UnreadableError(place, "schemas lead into each other without end")
+            raise UnreadableError(place, "the schemas refer to each other without end")
         if self._direction:
             hidden |= self._components.hidden(schema, place, self._direction)
         result: dict[str, object] = {}

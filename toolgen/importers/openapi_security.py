@@ -162,7 +162,7 @@ class SecuritySchemes:
                 written = mapping(mapping(self._api.document.get("components")).get("securitySchemes"))
                 scheme, _ = self._api.followed(written.get(name), place)
             except UnreadableError:
-                self._find(codes.LEFT_OUT, place, f"there is no security scheme {name!r}", "add it")
+                self._find(codes.LEFT_OUT, place, f"the security scheme {name!r} is not defined", "add it")
                 return ""
             variable = self._names.give(f"scheme {name}", _wanted(name))
             self._variables[name] = variable
@@ -194,8 +194,8 @@ class SecuritySchemes:
             self._write_oauth(variable)
         else:
             what = words if kind == "http" else kind
-            message = f"no client offers {what or 'a scheme without type'!r}; requests that need it have none"
-            self._find(codes.LEFT_OUT, place, message, "give the credential in a proxy of your own")
+            message = f"the client does not support {what or 'a scheme without type'!r}; requests lack it"
+            self._find(codes.LEFT_OUT, place, message, "add the credential in a proxy of your own")
             return False
         return True
 
@@ -220,12 +220,10 @@ class SecuritySchemes:
             self._others[variable] = offered[1:]
             return
         listed_flows = ", ".join(flows) or "none"
-        message = f"no client offers one of the flows of OAuth 2 ({listed_flows}); it is a bearer token"
+        message = f"the client supports none of the OAuth 2 flows ({listed_flows}); a bearer token is used"
         if not _FLOWS.keys().isdisjoint(flows):
-            message = f"the flows of OAuth 2 ({listed_flows}) have no absolute address; it is a bearer token"
-        self._find(
-            codes.ASSUMED, place, message, "give the token to the client, or write a flow into the design"
-        )
+            message = f"the OAuth 2 flows ({listed_flows}) have no absolute address; a bearer token is used"
+        self._find(codes.ASSUMED, place, message, "pass the token to the client, or add a flow to the design")
         self.clauses[variable] = call("BearerSecurity", literal(variable), Text(described))
 
     def _absolute(self, url: object) -> str:

@@ -47,7 +47,7 @@ class _Shared(dict[str, Any]):
     def __getitem__(self, name: str) -> Part:
         part: Part | None = super().__getitem__(name)
         if part is None:
-            raise NotExpressibleError("a branch of a union stays a schema")
+            raise NotExpressibleError("a branch of a union cannot be a type")
         return part
 
 
@@ -152,7 +152,7 @@ class TypeBook:
         try:
             cut = self.cutter.cut(schema, key.address, key.direction)
         except UnreadableError as error:
-            self._find(codes.LEFT_OUT, error.pointer, f"{error.message}; any JSON is taken", error.hint)
+            self._find(codes.LEFT_OUT, error.pointer, f"{error.message}; any JSON is accepted", error.hint)
             self._failed.add(key)
             return Cut(schema={}, place=key.address)
         cut.schema = without_null(cut.schema)
@@ -310,7 +310,7 @@ class TypeBook:
         if isinstance(type_, ClauseCall) and type_.clause == "Nullable":
             type_ = type_.parts[0]
         if not isinstance(type_, ClauseCall) or type_.clause != "OneOf":
-            raise NotExpressibleError("the union is none of objects")
+            raise NotExpressibleError("the union has branches that are not objects")
         return call("OneOf", type_.parts[0], literal(name), *type_.parts[1:])
 
     def written(self, cut: Cut, name: str, key: TypeKey | None, *, without: str = "") -> WrittenClauses:

@@ -37,7 +37,7 @@ READ: Final[Mapping[str, frozenset[str]]] = {
         "media types of requests": "schema example examples encoding",
         "parts of forms": "style explode",
         "answers": "description headers links content",
-        "media types of answers": "schema example examples itemSchema",
+        "media types of responses": "schema example examples itemSchema",
     }.items()
 }
 """The keywords that the import reads, or names by themselves, by the kind of object that has them."""
@@ -100,7 +100,7 @@ def _of_operation(operation: OpenAPIOperation) -> Iterator[tuple[str, str, str]]
         elif is_failure and media_kind != "json":
             yield "answers", f"status {status} without JSON", place
         for kind, media in content.items():
-            yield from _unread("media types of answers", media, joined(at, "content", kind))
+            yield from _unread("media types of responses", media, joined(at, "content", kind))
             if kind not in read:
                 yield "answers", kind, joined(at, "content", kind)
 

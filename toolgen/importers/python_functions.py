@@ -95,8 +95,8 @@ def _tool(name: str, function: Callable[..., object], owner: str) -> Iterator[Im
         yield result
         result = None
     if owner and read.context:
-        message = f"the parameter {read.context!r} takes the context of the call; its tool has no executor"
-        hint = "write its executor, which has the context and may call the function"
+        message = f"the parameter {read.context!r} takes the call context, so its tool is not bound to it"
+        hint = "write an executor, which has the context and can call the function"
         yield finding_at(codes.NEEDS_CONTEXT, f"/{read.context}", message, hint=hint, tool=name)
         owner = ""
     yield ImportedTool(
@@ -132,7 +132,7 @@ def _arguments(tool: str, parameters: tuple[FunctionParameter, ...]) -> dict[str
         for name, type_ in types.items():
             if isinstance(problem := _schema(type_, "validation"), str):
                 message = f"the type of the parameter {name!r} has no JSON Schema: {problem}"
-                return finding_at(codes.NO_SCHEMA, f"/{name}", message, hint="use a plainer type", tool=tool)
+                return finding_at(codes.NO_SCHEMA, f"/{name}", message, hint="use a simpler type", tool=tool)
         return finding_at(codes.NO_SCHEMA, "", f"its parameters have no JSON Schema: {schema}", tool=tool)
     descriptions = {parameter.name: parameter.description for parameter in parameters}
     shown = without_marks(schema)  # the marks stay until the author reads that the design has none
@@ -155,7 +155,7 @@ def _result(tool: str, function: TypedFunction) -> dict[str, object] | Finding |
     schema = _schema(function.result, "serialization")
     if isinstance(schema, str):
         message = f"the type of the result has no JSON Schema: {schema}; the tool gets no result"
-        return finding_at(codes.LEFT_OUT, "/return", message, hint="use a plainer type", tool=tool)
+        return finding_at(codes.LEFT_OUT, "/return", message, hint="use a simpler type", tool=tool)
     if function.docstring.result and "$ref" not in schema:
         schema.setdefault("description", function.docstring.result)
     described: dict[str, Any] = with_limit_sentences(schema)

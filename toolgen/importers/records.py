@@ -45,8 +45,8 @@ def collected(name: str, description: str, results: Iterable[ImportedTool | Find
         if isinstance(result, Finding):
             findings.append(result)
         elif (first := tools.setdefault(result.name, result)) is not result:
-            message = f"a second tool of this name; the first stands at {first.pointer or '/'}"
-            hint = "rename one of the two"
+            message = f"a second tool with this name; the first one is at {first.pointer or '/'}"
+            hint = "rename one of them"
             findings.append(
                 finding_at(codes.DUPLICATE_TOOL, result.pointer, message, hint=hint, tool=result.name)
             )
@@ -78,7 +78,7 @@ def _record(record: object, pointer: str, keys: Keys) -> Iterator[ImportedTool |
     name = record.get("name")
     if not isinstance(name, str) or not name.strip():
         message = f"the tool's name is {a_kind(name)}" if "name" in record else "the tool has no name"
-        yield finding_at(codes.NO_TOOL, pointer, message, hint='add "name", a text')
+        yield finding_at(codes.NO_TOOL, pointer, message, hint='add "name", a string')
         return
     if needs_task(record):
         yield finding_at(codes.TASK_ONLY, joined(pointer, "execution"), NEEDS_TASK, tool=name)
@@ -86,7 +86,7 @@ def _record(record: object, pointer: str, keys: Keys) -> Iterator[ImportedTool |
     arguments = next((key for key in keys.arguments if record.get(key) is not None), "")
     result = next((key for key in keys.result if record.get(key) is not None), "")
     if not arguments and not keys.may_have_none:
-        message = "has no schema of its arguments"
+        message = "has no schema for its arguments"
         hint = f"add {' or '.join(map(repr, keys.arguments))}"
         yield finding_at(codes.NO_SCHEMA, pointer, message, hint=hint, tool=name)
         return
@@ -118,7 +118,7 @@ def a_kind(value: object) -> str:
         case int() | float():
             return "a number"
         case str():
-            return "a text" if value.strip() else "an empty text"
+            return "a string" if value.strip() else "an empty string"
         case list():
             return "a list"
         case _:
@@ -132,7 +132,7 @@ def _icons(record: Mapping[str, object], tool: str, pointer: str) -> Iterator[Ic
         return
     pointer = joined(pointer, "icons")
     if not isinstance(listed, list):
-        yield finding_at(codes.LEFT_OUT, pointer, "icons is no list; it is left out", tool=tool)
+        yield finding_at(codes.LEFT_OUT, pointer, "icons is not a list; it is left out", tool=tool)
         return
     for index, icon in enumerate(listed):
         yield from _read_icon(icon, tool, joined(pointer, index))
@@ -141,7 +141,9 @@ def _icons(record: Mapping[str, object], tool: str, pointer: str) -> Iterator[Ic
 def _read_icon(icon: object, tool: str, pointer: str) -> Iterator[Icon | Finding]:
     src = icon.get("src") if isinstance(icon, dict) else None
     if not isinstance(icon, dict) or not isinstance(src, str) or not is_icon_source(src):
-        message = "the icon has no src of http or https, nor an image as a data URI; it is left out"
+        message = (
+            "the src of the icon is neither an HTTP URL nor an image as a data URI; the icon is left out"
+        )
         yield finding_at(codes.LEFT_OUT, pointer, message, tool=tool)
         return
     facts: dict[str, object] = {key: icon.get(key) for key in ("mimeType", "sizes", "theme")}
@@ -154,7 +156,7 @@ def _read_icon(icon: object, tool: str, pointer: str) -> Iterator[Icon | Finding
     }
     for key, is_valid in valid.items():
         if not is_valid and facts[key] is not None:
-            message = f"{key} of the icon is none that MCP knows; it is left out"
+            message = f"{key} of the icon is not a value of MCP; it is left out"
             yield finding_at(codes.LEFT_OUT, joined(pointer, key), message, tool=tool)
     yield Icon(
         src=src,

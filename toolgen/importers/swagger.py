@@ -116,8 +116,8 @@ class Swagger:
             return [{"url": f"/{path}"}]
         named = [each for each in listed(schemes) if each in ("https", "http")]
         if not named and not self._base:
-            message = f"the document does not say how {host} is reached; it is https"
-            self._find(place, message, 'say it: "schemes": ["https"]')
+            message = f"the document has no scheme for {host}; https is used"
+            self._find(place, message, 'add "schemes": ["https"]')
         scheme = "http" if named and "https" not in named else "https"
         return [{"url": f"{scheme if named else urlsplit(self._base).scheme or scheme}://{host}/{path}"}]
 
@@ -160,8 +160,8 @@ class Swagger:
         for held, place in [*(each for each in common if _key(each[0]) not in names), *own]:
             where = mapping(held).get("in")
             if where == "body" and "requestBody" in result:
-                message = "a request has one body, and this is another one; it is left out"
-                self._find(place, message, "describe one body", codes.LEFT_OUT)
+                message = "the operation has a second body; it is left out"
+                self._find(place, message, "describe a single body", codes.LEFT_OUT)
             elif where == "body":
                 there = joined(pointer, "requestBody")
                 result["requestBody"] = self._body(mapping(held), place, there, consumes)
@@ -171,7 +171,7 @@ class Swagger:
                 there = joined(pointer, "parameters", len(written))
                 written.append(self._parameter(held, place, there))
         if fields and "requestBody" in result:
-            message = "a request has one body, and no form beside it; the form is left out"
+            message = "the operation has a body and a form; the form is left out"
             self._find(fields[0][1], message, "describe its fields as properties of the body", codes.LEFT_OUT)
         elif fields:
             there = joined(pointer, "requestBody")
@@ -219,8 +219,8 @@ class Swagger:
         if (where, form) in _STYLES:
             return schema, _STYLES[where, form]
         between = _SEPARATORS[form]
-        message = f"{text(held.get('name'))!r} is a list in one text, separated by {between}"
-        self._find(place, f"{message}; its argument is the text", "say in the design what it holds")
+        message = f"{text(held.get('name'))!r} is a list in one string, separated by {between}"
+        self._find(place, f"{message}; its argument is plain text", "describe its format in the design")
         return {"type": "string"}, {}
 
     def _body(

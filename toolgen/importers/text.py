@@ -75,20 +75,20 @@ def read_relative(file: Path, path: str) -> SourceDocument:
     folder = file.resolve().parent
     target = (folder / path).resolve()
     if not target.is_relative_to(folder):
-        raise ToolgenError(f"{path} is outside of the folder of {file}", hint="put it below that folder")
+        raise ToolgenError(f"{path} is outside the folder of {file}", hint="move it into that folder")
     return read_document(target, yaml=True)
 
 
 def _text(file: Path) -> str:
     try:
         if not file.exists():
-            raise ToolgenError(f"there is no file {file}", hint="correct the path")
+            raise ToolgenError(f"the file {file} does not exist", hint="correct the path")
         if not file.is_file():
-            raise ToolgenError(f"{file} is not a file", hint="name the file that holds the tools")
+            raise ToolgenError(f"{file} is not a file", hint="pass the file that contains the tools")
         size_bytes = file.stat().st_size
         if size_bytes > MOST_BYTES:
             raise ToolgenError(
-                f"{file} has {size_bytes:,} bytes; a source may have {MOST_BYTES:,}",
+                f"{file} has {size_bytes:,} bytes; the maximum is {MOST_BYTES:,}",
                 hint="split it, and import the parts one by one",
             )
         data = file.read_bytes()
@@ -105,7 +105,7 @@ def decoded(data: bytes, source: str, hint: str = "save it as UTF-8") -> str:
         ToolgenError: it is in another encoding than UTF-8 or in HTML.
     """
     if data.startswith(_UTF_16) or b"\0" in data[:4]:
-        raise ToolgenError(f"{source} is in UTF-16 or UTF-32, not in UTF-8", hint=hint)
+        raise ToolgenError(f"{source} is encoded in UTF-16 or UTF-32, not in UTF-8", hint=hint)
     if is_html(data):
         raise ToolgenError(f"{source} is HTML, not JSON or YAML", hint=HTML_HINT)
     try:
@@ -175,13 +175,13 @@ def _object(findings: list[Finding], pairs: list[tuple[str, object]]) -> dict[st
     if len(entries) < len(pairs):
         names = [key for key, _ in pairs]
         twice = next(key for key in names if names.count(key) > 1)
-        message = f"the key {twice!r:.80} stands twice in one object; the last one counts"
-        findings.append(finding_at(codes.DUPLICATE_KEY, "", message, hint="remove one of the two"))
+        message = f"the key {twice!r:.80} appears twice in one object; the last one counts"
+        findings.append(finding_at(codes.DUPLICATE_KEY, "", message, hint="remove one of them"))
     return entries
 
 
 def _refuse(constant: str) -> NoReturn:
-    raise ValueError(f"{constant} is no number of JSON")
+    raise ValueError(f"{constant} is not a JSON number")
 
 
 def _finite(text: str) -> float:
@@ -197,7 +197,7 @@ def _whole(value: Any, findings: list[Finding]) -> object:
         case list():
             return [_whole(item, findings) for item in value]
         case str() if not value.isascii() and value != (whole := _replaced(value)):
-            message = f"the text {whole!r:.80} holds a lone surrogate; it becomes U+FFFD"
+            message = f"the text {whole!r:.80} contains a lone surrogate, which becomes U+FFFD"
             findings.append(finding_at(codes.BAD_TEXT, "", message, hint="correct the text"))
             return whole
         case _:

@@ -88,7 +88,7 @@ class _Values:
         """Return the value of a node, which is so many levels deep."""
         self._count += 1
         if self._count > _MOST_VALUES:
-            self._fail(f"its aliases stand for more than {_MOST_VALUES:,} values", node)
+            self._fail(f"its aliases expand to more than {_MOST_VALUES:,} values", node)
         if isinstance(node, yaml.ScalarNode):
             return _scalar(node)
         if depth == DEEPEST:
@@ -102,9 +102,9 @@ class _Values:
         keys: dict[str, None] = {}
         for key, _ in node.value:
             if not isinstance(key, yaml.ScalarNode):
-                self._fail("a key is no text", key)
+                self._fail("a key is not a string", key)
             if key.value in keys:
-                self._fail(f"the key {key.value!r:.80} stands twice", key)
+                self._fail(f"the key {key.value!r:.80} appears twice", key)
             keys[key.value] = None
         return list(keys)
 

@@ -26,7 +26,7 @@ from .judge import Judge
 
 ROOT = Path(__file__).parents[3]
 LOSSES = {
-    "stripe": ("schemas that clauses cannot express refer to too much to carry it all; ",),
+    "stripe": ("schemas that clauses cannot express have too many references; ",),
 }
 """The reasons of what the designs lack, by document. Each tool is there."""
 TYPED = {

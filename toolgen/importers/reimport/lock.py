@@ -78,7 +78,7 @@ def read_lock(text: str) -> ImportLock:
     """Return the lock that a text holds.
 
     Raises:
-        LockError: it is no lock of an import, or has another format.
+        LockError: it is not a lock file of toolgen import, or has another format.
     """
     match read_lock_file(text):
         case {
@@ -101,7 +101,7 @@ def read_lock(text: str) -> ImportLock:
                 targets=targets,
                 open={place: _conflict(each) for place, each in conflicts.items()},
             )
-    raise LockError("is no lock of an import")
+    raise LockError("is not a lock file of toolgen import")
 
 
 def _conflict(value: object) -> OpenConflict:
@@ -112,7 +112,7 @@ def _conflict(value: object) -> OpenConflict:
             return OpenConflict(
                 was=was, now=now, guards=tuple(guards), path=tuple(tuple(key) for key in keys)
             )
-    raise LockError("is no lock of an import")
+    raise LockError("is not a lock file of toolgen import")
 
 
 def _are_texts(values: list[Any]) -> bool:

@@ -75,7 +75,7 @@ def merge(
     text = new.text if is_whole else rewritten(mine, items, _formatted(items, formatted))
     merged = new if is_whole else SourceText(text)
     if not is_whole and not is_same(merged.tree.body, [item.node for item in items]):
-        raise UnreadableDesignError("cannot be merged: what would be written is not what is meant")
+        raise UnreadableDesignError("cannot be merged: the merged text would mean something else")
     _check_order(items)
     conflicts = gone_conflicts(done.clauses.changes) | decisions.open
     changes = done.clauses.changes
@@ -105,7 +105,7 @@ def _parsed(base: str, ours: str, theirs: str) -> tuple[SourceText, SourceText, 
     try:
         before = mine if base == ours else SourceText(base)
     except UnreadableDesignError as error:
-        raise UnreadableDesignError("is beside a lock whose design does not parse") from error
+        raise UnreadableDesignError("has a lock file whose design does not parse") from error
     if renamed := _renamed(before, mine):
         before = SourceText(_with_names(base, renamed))
     return before, mine, SourceText(_with_names(theirs, renamed))
@@ -313,6 +313,6 @@ def _check_order(items: list[Item]) -> None:
             is_bound = first.get(name, index + 1) <= index or hasattr(builtins, name)
             if not is_bound:
                 raise UnreadableDesignError(
-                    f"has {variable_of(item.node)!r} above {name!r}, which it needs; move it below",
+                    f"has {variable_of(item.node)!r} above {name!r}, which it uses; move it below",
                     item.statement.node.lineno if item.statement else 1,
                 )

@@ -115,7 +115,7 @@ def _check_bindings(items: list[Item], theirs: Mapping[str, Statement]) -> None:
             if users:
                 line = next((item.statement.node.lineno for item in binding if item.statement), 1)
                 raise UnreadableDesignError(
-                    f"has a {name!r} of its own, and what is new needs {statement.text!r}; rename it", line
+                    f"defines {name!r}, but the new clauses need {statement.text!r}; rename yours", line
                 )
 
 

@@ -79,7 +79,7 @@ def described(path: Path) -> str:
     """Return the clauses of a path in words: `the description of Attribute 'word' of Method 'find_books'`."""
     last = len(path) - 1
     parts = [text for at, key in reversed([*enumerate(path)]) if (text := _key_text(key, is_last=at == last))]
-    return " of ".join(parts) or "the order of what the source lists"
+    return " of ".join(parts) or "the order of the source"
 
 
 def place_of(path: Path) -> str:

@@ -91,7 +91,7 @@ class SourceText:
             UnreadableDesignError: it does not parse, or its lines do not end in line feeds.
         """
         if "\r" in text:
-            raise UnreadableDesignError("has lines that end in different ways")
+            raise UnreadableDesignError("has mixed line endings")
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # about the author's literals
