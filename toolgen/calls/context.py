@@ -40,9 +40,6 @@ class Key(Generic[T]):
     """Typed key of a capability, for `ctx.capability(key)`, or of a shared value, for `ctx.values[key]`.
 
     Two keys of shared values are different even if they have the same name.
-
-    Args:
-        name: Name of the capability, or a name for `repr`.
     """
 
     __slots__ = ("name",)
@@ -55,11 +52,8 @@ class Key(Generic[T]):
 
 
 class Values:
-    """Values that the hooks and tools of a turn share, by `Key`. They are never stored.
-
-    `values[key]` reads, `values[key] = value` sets and `key in values` tests a value. Reading a missing one
-    raises `KeyError`.
-    """
+    """Values that the hooks and tools of a turn share, by `Key`: `values[key] = value`. They are never
+    stored."""
 
     __slots__ = ("_values",)
 
@@ -67,11 +61,7 @@ class Values:
         self._values: dict[Key[Any], Any] = {}
 
     def __getitem__(self, key: Key[T]) -> T:
-        """Return the value.
-
-        Raises:
-            KeyError: The value is not set.
-        """
+        """Return the value, or raise `KeyError` if it is not set."""
         return self._values[key]  # type: ignore[no-any-return]  # set under the same key
 
     def __setitem__(self, key: Key[T], value: T) -> None:
@@ -100,17 +90,14 @@ class ToolContext:
     answer: Json = None
     """A person's last answer as JSON; None before an answer. `answered` returns it typed."""
     kept: Json = None
-    """Value that the executor stored with the question that was answered last: `ToolOutcome.ask(…,
-    keep=…)`."""
+    """Value that the executor stored with its last question: `ToolOutcome.ask(…, keep=…)`."""
     deadline: float | None = None
     """Time of the event loop, `loop.time()`, at which the call times out; None without a timeout."""
     has_begun: bool = False
-    """Whether the effect of the tool may have begun: true as soon as the executor is called.
-
-    If the outcome is lost, a call that has begun and must not run twice becomes `unknown`; any other call
-    counts as not executed. An executor that only sends its work elsewhere has the attribute `begins_itself =
-    True`, sets this to False before it connects, and awaits `begin` before it sends.
-    """
+    """Whether the effect of the tool may have begun: true as soon as the executor is called. If the outcome
+    is lost, such a call becomes `unknown` unless it can be repeated. An executor that only sends its work
+    elsewhere has `begins_itself = True`, sets this to False before it connects, and awaits `begin` before it
+    sends."""
     is_sent: bool = False
     """Whether the executor has awaited `begin`, in this attempt or an earlier one."""
     on_begin: Callable[[], Awaitable[None]] | None = None
@@ -118,7 +105,6 @@ class ToolContext:
     report: Callable[..., None] | None = None
     """Internal: receives progress and text; None without subscribers."""
     place: int = 0
-    """Internal: position among concurrent calls."""
     _actions: Actions | None = None
     _approved_by: str = ""
     _batch: Batch | None = None
@@ -130,11 +116,7 @@ class ToolContext:
     _retry_step: RetryStep | None = None
 
     def __init__(
-        self,
-        meta: CallMeta,
-        tool: str,
-        spec: ToolSpec | None = None,
-        batch: Batch | None = None,
+        self, meta: CallMeta, tool: str, spec: ToolSpec | None = None, batch: Batch | None = None
     ) -> None:
         self.meta = meta
         """Facts about the call that only the host knows."""
@@ -221,11 +203,7 @@ class ToolContext:
             self.report(fraction=fraction, message=message, value=value)
 
     def stream(self, text: str) -> None:
-        """Emit a piece of output to subscribers before the result.
-
-        Raises:
-            MalformedResultError: The argument is not a string.
-        """
+        """Emit a piece of output to subscribers before the result."""
         from .progress import require_text
 
         require_text(text)
@@ -261,9 +239,6 @@ class ToolContext:
 
     def capability(self, key: Key[T]) -> T:
         """Return the object of a capability for this call. It is opened at its first use.
-
-        Args:
-            key: `Key` with the name of the capability; it determines the type of the object.
 
         Raises:
             AttributeError: The host has no capability of this name.

@@ -32,10 +32,9 @@ A_co = TypeVar("A_co", covariant=True, default=Any)
 EndStatus = Literal["ok", "error", "denied", "pending", "suspended", "unknown"]
 """Status of a call in its `tool_end`."""
 ToolStatus = Literal[EndStatus, "running"]
-"""Status of a call. `denied`: a hook, a policy or a person denied it. `pending`: the work continues
-elsewhere, and the model has an acknowledgement. `suspended`: the call waits for an answer. `unknown`: the
-call might have run, and its outcome is lost; `Runtime.runs.resolve` settles it. `running`: the call or its
-answer was accepted, and the result is not known yet."""
+"""Status of a call. `pending`: the work continues elsewhere, and the model has an acknowledgement.
+`suspended`: the call waits for an answer. `unknown`: the call might have run, and its outcome is lost.
+`running`: not known yet."""
 
 
 @record
@@ -43,7 +42,6 @@ class ArtifactRef:
     """Reference to an artifact: its URI in the store, and its data if that is small."""
 
     kind: str
-    """Kind of the artifact in the design."""
     uri: str = ""
     """URI for `Runtime.artifacts.load`; "" if the artifact is not stored."""
     media_type: str = ""
@@ -64,7 +62,6 @@ class Artifact:
     `ArtifactSpec`."""
 
     kind: str
-    """Kind of the artifact in the design."""
     data: ToolModel
     """Data of the class that the design declares."""
     source_tool: str = ""
@@ -82,7 +79,7 @@ class ToolOutcome(Generic[R_co]):
     result: R_co
     """Result of the tool."""
     artifacts: tuple[Artifact, ...] = ()
-    """Full data for user interfaces."""
+    """Full data for user interfaces, created by the `ArtifactSpec`s of the tool."""
     content: tuple[Content, ...] = ()
     """Content blocks for the model."""
     display: str | None = None
@@ -98,14 +95,7 @@ class ToolOutcome(Generic[R_co]):
         content: Sequence[Content] = (),
         display: str | None = None,
     ) -> ToolOutcome[R]:
-        """Return a result with additions.
-
-        Args:
-            result: Result of the tool.
-            artifacts: Full data for user interfaces, created by the `ArtifactSpec`s of the tool.
-            content: Content blocks for the model.
-            display: Text for people, in place of the tool's result hint.
-        """
+        """Return a result with additions, as described above."""
         return ToolOutcome(result=result, artifacts=tuple(artifacts), content=tuple(content), display=display)
 
     @staticmethod
@@ -116,8 +106,7 @@ class ToolOutcome(Generic[R_co]):
         content: Sequence[Content] = (),
         display: str | None = None,
     ) -> ToolOutcome[R]:
-        """Return a result that ends the turn, so that the model is not asked to comment on it. Arguments as
-        in `of`."""
+        """Return a result that ends the turn: the model is not asked to comment on it."""
         outcome = ToolOutcome.of(result, artifacts=artifacts, content=content, display=display)
         return replace(outcome, is_final=True)
 
@@ -160,9 +149,6 @@ class ToolOutcome(Generic[R_co]):
 
         After an approval, the executor runs again from its first line, and `ctx.approved(question)` is true
         for exactly this question. After a rejection, the call is denied.
-
-        Args:
-            question: Text for the person.
         """
         return Unfinished(kind="confirmation", question=question)
 
@@ -170,10 +156,7 @@ class ToolOutcome(Generic[R_co]):
     def need_credential(request: Mapping[str, Json], question: str = "", *, keep: Json = None) -> Unfinished:
         """Suspend the call until the host has a credential. Then the executor runs again from its first line.
 
-        Args:
-            request: Description of the credential, as JSON.
-            question: Text for the person.
-            keep: JSON value that `ctx.kept` returns then.
+        `request` describes the credential. `ctx.kept` returns `keep` then.
         """
         return Unfinished(kind="credential", question=question, request=request, keep=keep)
 
@@ -193,13 +176,9 @@ class Unfinished(WithoutResult):
     functions."""
 
     kind: Literal["confirmation", "input", "credential"]
-    """What is needed."""
     question: str = ""
-    """Text for the person."""
     schema: type[Any] | Mapping[str, Any] | None = None
-    """Type or JSON Schema of the answer."""
     request: Mapping[str, Json] | None = None
-    """Description of the missing credential."""
     keep: Json = None
     """Value that the executor gets back with the answer; no client sees it."""
 
@@ -210,7 +189,6 @@ class Pending(WithoutResult, Generic[A_co]):
     `ToolOutcome.pending`."""
 
     handle: str
-    """The executor's name for the work."""
     ack: A_co
     """Acknowledgement for the model; None if the design declares none."""
 
@@ -243,7 +221,6 @@ class RunLink:
 
     run_id: str
     agent: str
-    """ID of the agent."""
     parent_run_id: str = ""
     parent_tool_call_id: str = ""
     pending: tuple[Suspended, ...] = ()
@@ -268,16 +245,14 @@ class Suspended:
     """A suspended call or a planner's question, as clients see it."""
 
     token: str = field(repr=False)
-    """Token for `Runtime.waits.answer`. Do not log it. Empty for a planner's question, which
-    `RunHandle.answer` answers."""
+    """Token for `Runtime.waits.answer`; do not log it. Empty for a question that `RunHandle.answer`
+    answers."""
     id: str
     """ID of the question in events and logs; it answers nothing."""
     kind: SuspensionKind | Literal["clarification", "questions", "external", "pause", "unsealed", "tampered"]
-    """What is needed: an answer (`confirmation`, `input`), a `credential` or a result (`pending`). In the
-    output of a run also a planner's question or a `pause`. An `unsealed` or `tampered` call has no valid seal
-    and cannot be answered; only its ID and its tool are shown."""
+    """An answer (`confirmation`, `input`), a `credential` or a result (`pending`). In the output of a run
+    also a planner's question. An `unsealed` or `tampered` call has no valid seal and cannot be answered."""
     tool: str
-    """ID of the tool."""
     question: str
     """Text for the person, with at most 200 characters of each value."""
     preview: str
@@ -295,9 +270,7 @@ class Suspended:
     request: Mapping[str, Json] | None = None
     """Description of the missing credential."""
     run_id: str = ""
-    """Run that is suspended."""
     tool_call_id: str = ""
-    """ID of the call."""
     requested_by: str = ""
     """Person for whom the call was made; "" if unknown."""
     reason: str = ""
@@ -371,10 +344,7 @@ ToolReturn: TypeAlias = R | ToolOutcome[R] | Unfinished | Delegated | Received
 """Return type of an executor's method: the plain result, a `ToolOutcome`, or that there is no result yet."""
 
 LongRunningReturn: TypeAlias = ToolReturn[R] | Pending[A]
-"""Return type of the method of a `LongRunning` tool: a `ToolReturn`, or pending work.
-
-The second argument is the class of the acknowledgement; None if the design declares none.
-"""
+"""Return type of the method of a `LongRunning` tool. `A` is the class of the acknowledgement, or None."""
 
 
 @sparse_record
@@ -388,7 +358,6 @@ class ToolResult:
     json: bytes = field(default=b"", repr=False)
     """Exactly what the model sees; empty while there is no result."""
     tool_call_id: str = ""
-    """ID of the call, from the `CallMeta`."""
     result: Any = None
     """Typed result; None after an error."""
     error: ToolError | None = None

@@ -40,9 +40,7 @@ class ArtifactSpec(Generic[D]):
     """A kind of artifact that a tool can return. Generated code declares it as a constant."""
 
     kind: str
-    """Name of the kind."""
     codec: Codec[D]
-    """Codec of the data."""
     description: str = ""
     """Text for developers of user interfaces."""
     view: ArtifactView | None = None
@@ -88,7 +86,6 @@ class ErrorSpec(Generic[E]):
     codec: Codec[E] | None = None
     """Codec of the details; None if the error has none, and for an error of a service method."""
     description: str = ""
-    """Condition of the error."""
     is_retryable: bool = False
     """Whether the same call can succeed a moment later."""
 
@@ -215,11 +212,9 @@ class LongRunningSpec(tool_facts.LongRunning[Codec]):
 # Without slots of its own, so that what is found once of a tool, and asked for with every call, can be kept.
 @frozen_record(slots=False)
 class ToolSpec(ToolFacts, Generic[P, R]):
-    """Description of a tool: names, codecs and rules. Generated code declares it as a constant, `func_tool`
-    creates it.
+    """Description of a tool. Generated code declares it as a constant, and `func_tool` creates it.
 
-    Decide by `hints`, which has a value for each behavior hint. `annotations` has only those that the author
-    set.
+    Decide by `hints`, which has a value for each behavior hint. `annotations` has only those of the author.
     """
 
     id: str
@@ -295,11 +290,8 @@ class ToolSpec(ToolFacts, Generic[P, R]):
 
     @cached_property
     def approval_digest(self) -> str:
-        """Digest that changes with a schema, an injected field or a behavior hint, which invalidates
-        approvals.
-
-        Texts for people do not change it.
-        """
+        """Digest of the schemas, injected fields and behavior hints. If it changes, approvals become
+        invalid."""
         addition = self.confirm.payload.schema_json if self.confirm and self.confirm.payload else ""
         contract = [self.id, self.payload.schema_json, self.result.schema_json, addition, *self.injected]
         contract_digest = _hex("\n".join(contract))
@@ -307,10 +299,8 @@ class ToolSpec(ToolFacts, Generic[P, R]):
 
     @property
     def output_schema(self) -> dict[str, Any]:
-        """JSON Schema of what the model gets immediately: the result or an acknowledgement.
-
-        For a lenient tool it is the result or any value.
-        """
+        """JSON Schema of what the model gets immediately: a result or an acknowledgement; any value if
+        lenient."""
         ack = self.long_running.ack if self.long_running else None
         from toolgen.catalog.entry import output_schema
 

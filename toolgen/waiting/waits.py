@@ -229,14 +229,7 @@ class Waits:
     async def progress(
         self, token: str, fraction: float | None = None, message: str = "", value: object = None
     ) -> None:
-        """Report the progress of pending work to the subscribers of this runtime; other processes do not get
-        it.
-
-        Args:
-            token: Token of the pending work.
-            fraction: Completed part, from 0 to 1.
-            message: Text for people.
-            value: Value of the type of `LongRunning(progress=…)`.
+        """Report the progress of pending work, as `ToolContext.progress`, to the subscribers of this runtime.
 
         Raises:
             SuspensionError: Nothing is pending under the token, or the tool is missing (`MissingToolError`).
@@ -249,16 +242,10 @@ class Waits:
     async def intermediate(
         self, token: str, value: object, *, key: str, session_id: str | None = None, by: str = ""
     ) -> None:
-        """Send an intermediate result of pending work, which is stored and opens a turn in which the model
-        reads it.
+        """Send an intermediate result of pending work, which is stored and opens a turn for the model.
 
-        The token remains valid.
-
-        Args:
-            token: Token of the pending work.
-            value: Value of the type of `LongRunning(progress=…)`, or any JSON value if none is declared.
-            key: Name of the result within the call. The same key and value again have no effect.
-            session_id, by: As in `answer`.
+        The value has the type of `LongRunning(progress=…)`, or any if none is declared. `key` names the
+        result within the call: the same key and value again have no effect. The token remains valid.
 
         Raises:
             SuspensionError, UnsettledAnswerError: As in `answer`; also if the work has ended, another value
@@ -286,10 +273,7 @@ class Waits:
         return asked
 
     async def list(self, session_id: str | None = None) -> tuple[Suspended, ...]:
-        """Return the suspended calls, oldest first, with their tokens.
-
-        Args:
-            session_id: Only calls of this session; all by default.
+        """Return the suspended calls, of all sessions or of one, oldest first, with their tokens.
 
         Raises:
             NoEngineError: The runtime has no engine.

@@ -115,8 +115,7 @@ def func_tool(
         toolset: Name of the toolset, such as `home.devices`; the first part of the tool's ID.
         input_schema: JSON Schema for the model, in place of that of the parameters (`toolgen[jsonschema]`).
         errors: Errors that the function raises, created by `func_error`.
-        facts: Other facts of a `ToolSpec`: `title`, `annotations`, `confirm`, `long_running`, `timeout`,
-            `is_sequential`, `sequential_by`, `needs`, `max_result_bytes`, `tags`, `instructions` and others.
+        facts: Other facts of a `ToolSpec`, such as `annotations`, `confirm`, `timeout` and `needs`.
 
     Raises:
         RegistrationError: An annotation cannot be evaluated, a type has no JSON Schema, or `input_schema`
