@@ -61,9 +61,8 @@ class Capability(Protocol):
         ...
 
     async def close(self, opened: Sequence[tuple[Any, bool]]) -> None:
-        """Store the changes of calls, in their order.
-
-        Each object comes with whether its call succeeded or is pending.
+        """Store the changes of calls, in their order. Each object comes with whether its call succeeded or is
+        pending.
         """
         ...
 
@@ -74,7 +73,6 @@ class ThreadCapability(Protocol):
 
     def for_thread(self, opened: Any, wait: Wait) -> Any:
         """Return the object of a call for its synchronous executor, from the one that `open` returned.
-
         `wait(opened.find, key)` awaits `opened.find(key)` in the event loop of the call and returns its
         result.
         """

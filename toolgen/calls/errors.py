@@ -1,28 +1,28 @@
 """Errors of the runtime.
 
     Exception
-    ├── ToolgenError                 the host's mistake, raised where it is made
-    │   ├── RegistrationError        a toolset cannot serve calls as it is registered
-    │   ├── FormatError              the generated code is of another format
-    │   ├── EventLoopError           a second event loop uses a runtime whose own has not ended
-    │   ├── UnknownToolError         introspection of a tool that is not registered
+    ├── ToolgenError                 a mistake of the host, raised immediately
+    │   ├── RegistrationError        a toolset, hook or interceptor is invalid
+    │   ├── FormatError              the generated code has another format
+    │   ├── EventLoopError           a second event loop uses a runtime whose own is still running
+    │   ├── UnknownToolError         no registered tool has the ID or name
     │   └── UnknownArtifactError     nothing has the URI, or it belongs to another session
-    ├── ToolError                    what the model is told, raised by executors and interceptors
-    │   ├── DeclaredError            one that the design declares, with its name and typed details
-    │   ├── OutcomeUnknownError      the work was begun, and nobody knows whether it was done
-    │   ├── CredentialNeededError    a service needs a credential that nobody has given yet
-    │   ├── UnfitAnswerError         a lenient service answered what does not fit; carries the answer
-    │   └── NotBegunError            the scheduler did not let the call begin
-    │       ├── BusyError            too many calls wait
-    │       │   └── StuckLockError   an executor that runs on after its call keeps the lock
+    ├── ToolError                    a failure whose message the model reads
+    │   ├── DeclaredError            a failure that the design declares, with a name and typed details
+    │   ├── OutcomeUnknownError      the work was begun, and it is unknown whether it was completed
+    │   ├── CredentialNeededError    a service needs a credential that is missing
+    │   ├── UnfitAnswerError         a lenient service returned an answer that does not fit
+    │   └── NotBegunError            the scheduler did not admit the call
+    │       ├── BusyError            too many calls are queued
+    │       │   └── StuckLockError   an executor that runs on after its call holds the lock
     │       ├── DeadlockError        the call would wait for one that waits for it
     │       └── RuntimeClosedError   the runtime is closed
-    ├── ToolValidationError          a document does not fit its codec; carries the issues
-    ├── MalformedResultError         an executor's result breaks its contract: the executor's bug
-    │   └── MalformedReportError     what it reported on its way does
+    ├── ToolValidationError          a document is invalid; has the issues
+    ├── MalformedResultError         a value of an executor violates its contract
+    │   └── MalformedReportError     a value that an executor reported before its result does
     └── NotInjectedError             an injected field was read before it was set
 
-A call raises only the first of these families: the others become its result.
+A call raises only errors of the first family; the others become its result.
 """
 
 from __future__ import annotations

@@ -264,6 +264,7 @@ class ArtifactsCapability:
 
     async def forget(self, session_id: str, *, run_id: str = "", before: float | None = None) -> int:
         """Delete the files of a session and the artifacts of its runs, and return the number of versions.
+        Files of users are not deleted.
 
         With `run_id`, only those of this run and its child runs. With `before`, in seconds since 1970, only
         those of owners that have saved nothing since then.

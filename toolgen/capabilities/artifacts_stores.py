@@ -136,15 +136,16 @@ def _info(row: Any) -> ArtifactInfo:
 
 
 class FileArtifactStore:
-    """Keeps the data of each owner in files that are named by its SHA-256, equal data once."""
+    """Stores the data of each owner in a folder, in files named by SHA-256, equal data once. On Windows, for
+    one process."""
 
     shared_instead: ClassVar = "PostgresArtifactStore(database)"
 
     def __init__(self, path: str | Path, *, clock: Callable[[], float] = time.time) -> None:
-        """Open the folder, which is created where it is missing.
+        """Open the folder, or create it.
 
         Raises:
-            StoreError: it cannot be created, or is no folder.
+            StoreError: The folder cannot be created, or the path is not a folder.
         """
         self._folder = Folder(path)
         self._clock = clock

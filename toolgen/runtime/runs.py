@@ -33,10 +33,9 @@ class RuntimeRuns:
         self._waits = waits
 
     def be_client(self, *, checks: bool = False) -> None:
-        """Execute only the runs of this runtime's own calls and answers, and those passed to `start`.
-
-        Call it before you open the runtime, for example in a command or a console. If another process
-        executes the runs of the same file, it executes these too. Without an engine it has no effect.
+        """Execute only the runs of this runtime's own calls and answers, and those passed to `start`. Call it
+        before you open the runtime. If another process executes the runs of the same file, it executes these
+        too.
 
         Args:
             checks: Open the runtime even if the secret of suspended calls is missing. All of them then count

@@ -105,8 +105,8 @@ def func_tool(
 
     A parameter of type `ToolContext` or `SyncToolContext`, or one called `tool_context`, receives the context
     and is hidden from the model; the others are the arguments. A parameter without an annotation accepts any
-    JSON value, with a warning. The docstring (Google, NumPy or reST style) describes the tool, its arguments
-    and its result. A generator yields progress and then returns its result.
+    JSON value, with a warning. The docstring (Google, NumPy or reST style, several lines with
+    `toolgen[docstrings]`) describes the tool, its arguments and its result.
 
     Args:
         function: Function, bound method or callable object.

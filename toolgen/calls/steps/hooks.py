@@ -78,17 +78,13 @@ class Hook:
 
     async def before_tool(self, call: ToolCall, payload: Any, ctx: ToolContext) -> Verdict:
         """Decide before a call: `Continue(payload=…)` replaces the arguments, any other verdict ends the
-        call.
-
-        Injected fields are not set yet.
+        call. Injected fields are not set yet.
         """
         return Continue()
 
     async def after_tool(self, call: ToolCall, result: ToolResult, ctx: ToolContext) -> Verdict:
         """Inspect a result, or replace it with `Answer`. A denied call stays denied: `Deny` changes its
-        message.
-
-        For a suspended call it is called once there is a result, and also for the acknowledgement of pending
+        message. A suspended call gets here when it has a result, and also with the acknowledgement of pending
         work.
         """
         return Continue()
@@ -102,19 +98,21 @@ class Hook:
         return Continue()
 
     async def on_resume(self, call: ToolCall, payload: Any, ctx: ToolContext) -> Verdict:
-        """Decide as in `before_tool`, after an answer and before the executor runs.
-
-        The arguments cannot be replaced, because a person has seen them.
+        """Decide as in `before_tool`, after an answer and before the executor runs. The arguments cannot be
+        replaced, because a person has seen them.
         """
         return Continue()
 
     async def on_unknown_tool(self, call: ToolCall) -> Verdict:
-        """Inspect a call of a tool that does not exist. `Answer` is its result, as any JSON value."""
+        """Inspect a call of a tool that does not exist. `Answer` is its result, as any JSON value; `Deny` and
+        `Abort` replace the error.
+        """
         return Continue()
 
     async def before_run(self, request: Any) -> Verdict:
-        """Decide before the first model request of a run: `Deny` and `Abort` fail the run, `Answer` is its
-        first plan."""
+        """Decide before the first model request of each run of an agent, also one that answers a call: `Deny`
+        and `Abort` fail the run, `Answer` is its first plan.
+        """
         return Continue()
 
     async def after_run(self, output: Any) -> Verdict:

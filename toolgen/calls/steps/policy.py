@@ -39,9 +39,8 @@ class Policy(Protocol):
     runs."""
 
     async def decide(self, call: ToolCall, spec: ToolSpec, preview: str) -> Decision:
-        """Return the decision about a call, whose effect `preview` describes.
-
-        `call.payload` is a copy of the arguments, so changes have no effect. Decide by `spec.hints`.
+        """Return the decision about a call, whose effect `preview` describes. `call.payload` is a copy of the
+        arguments. Decide by `spec.hints`, which has a value for each behavior hint.
         """
         ...
 

@@ -33,9 +33,8 @@ class Interceptor(Protocol):
     """JSON keys of the fields that it sets."""
 
     async def intercept(self, call: ToolCall, payload: Any) -> None:
-        """Set the fields with the setters of the payload, before each call of a tool that has one of them.
-
-        An exception fails the call.
+        """Set the fields with the setters of the payload, before each call of a tool that has one of them. An
+        exception fails the call.
         """
 
 

@@ -39,11 +39,13 @@ class Scheduling:
     """Maximum number of concurrent calls of synchronous tools, each in a thread."""
     max_stuck_threads: int = 32
     """Maximum number of threads that are replaced because their function runs on after its call. Beyond it,
-    calls of the tools that hold them end with `tool_unavailable`."""
+    calls of the tools that hold them end with `tool_unavailable`. Such threads do not keep the process
+    alive."""
     max_retries: int = 2
     """Maximum number of retries of a read-only or idempotent tool."""
     tool_timeout_s: float | None = None
-    """Seconds that a tool can run if its design has no `Timeout`; None for no limit."""
+    """Seconds that a tool can run if its design has no `Timeout`; None for no limit. An asynchronous executor
+    that times out is cancelled, and has one second to clean up."""
     stage_timeout_s: float | None = 30.0
     """Seconds for a step of a hook, an interceptor, a policy, a preview or a store; None for no limit."""
 
