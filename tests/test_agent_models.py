@@ -33,9 +33,9 @@ async def test_a_name_or_an_id_gives_an_agent_its_planner(tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("table", "message", "hint"),
     [
-        ('clrk = "demo"', "names 'clrk', and no agent of the runtime is called so", "did you mean 'clerk'?"),
-        ('both = "demo"', "names 'both', which x.both and y.both have", 'write "x.both"'),
-        ('scripted = "demo"', "names a model for 'scripted', whose code has a planner", "remove one: "),
+        ('clrk = "demo"', "the runtime has no agent 'clrk'", "did you mean 'clerk'?"),
+        ('both = "demo"', "several agents are named 'both': x.both, y.both", 'write "x.both"'),
+        ('scripted = "demo"', "has a model for 'scripted', whose code sets a planner", "remove this line"),
         ('clerk = "gpt-5"', "'gpt-5' is no model", 'write "openai:gpt-5"'),
     ],
 )

@@ -115,7 +115,7 @@ def test_all_that_will_run_is_shown_before_it_runs(database: ProjectFolder) -> N
     token, said = asked(database, HIDDEN)
     assert "Run select 1 -- " in said
     assert "… [30 more characters] on staging?" in said
-    assert "this shows only a part of the arguments; all of them:" in said
+    assert "the preview does not show all arguments; these are all:" in said
     listed = database.run("approve")
     assert json.dumps({"query": HIDDEN, "database": "staging"}) in listed.out
     assert "toolgen approve ID" in listed.err
@@ -127,9 +127,9 @@ def test_all_that_will_run_is_shown_before_it_runs(database: ProjectFolder) -> N
 def test_what_an_answer_may_hold_is_told(database: ProjectFolder) -> None:
     _, said = asked(database, "select 1")
     assert (
-        'answer: {"approved": boolean, "message": string (may be left out), '
-        '"payload": {"backup": boolean (default true, may be left out), '
-        '"keep": integer (minimum 1)} (may be left out)}\n'
+        'answer: {"approved": boolean, "message": string (optional), '
+        '"payload": {"backup": boolean (default true, optional), '
+        '"keep": integer (minimum 1)} (optional)}\n'
     ) in said
 
 
@@ -147,8 +147,8 @@ def test_nothing_is_approved_where_nobody_can_be_asked(database: ProjectFolder) 
     )
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.endswith(
-        "error: there is no terminal to ask for confirmation; nothing was answered\n"
-        "  hint: add --yes to go on without a prompt\n"
+        "error: cannot ask for confirmation, because stdin is not a terminal; nothing was answered\n"
+        "  hint: add --yes to skip the prompt\n"
     )
     assert not (database.path / "ran").exists()
 
@@ -160,8 +160,8 @@ def test_what_a_person_at_a_terminal_does_not_see_is_not_run(database: ProjectFo
         at_a_terminal(database, ["approve", token], b"y\n", log)
     said = (database.path / "log").read_text("utf-8")
     assert said.endswith(
-        "error: stderr is not this terminal, so the arguments were not shown here; nothing was answered\n"
-        "  hint: leave stderr at the terminal, or add --yes\n"
+        "error: stderr is not a terminal, so you have not seen the arguments; nothing was answered\n"
+        "  hint: do not redirect stderr, or add --yes\n"
     )
     assert not (database.path / "ran").exists()
 
@@ -192,7 +192,7 @@ def test_the_beginning_of_an_id_names_its_call(database: ProjectFolder) -> None:
     """As Git takes the beginning of a commit's id; of what is too short or of two calls none is taken."""
     id_, _ = asked(database, "select 1")
     short = database.run("approve", id_[:3], "--deny")
-    assert (short.code, f"no call waits under {id_[:3]!r}" in short.err) == (2, True)
+    assert (short.code, f"no suspended call has the token or id {id_[:3]!r}" in short.err) == (2, True)
     assert database.run("approve", f"{id_[:4]}x", "--deny").code == 2
     denied = database.run("approve", id_[:4], "--deny")
     assert (denied.code, "select 1" in denied.err) == (0, True)
@@ -207,7 +207,7 @@ def test_a_beginning_of_two_ids_names_neither(
         asked(database, query)
     several = database.run("approve", "abcd", "--deny")
     assert (several.code, several.out) == (2, "")
-    assert "error: 3 calls wait whose ids begin with 'abcd': abcd0, abcd01, abcd02\n" in several.err
+    assert "error: 3 suspended calls have ids that begin with 'abcd': abcd0, abcd01, abcd02\n" in several.err
     assert "first" in database.run("approve", "abcd0", "--deny").err, "a whole id is that of its call"
     assert database.run("approve", "abcd0", "--deny").code == 2, "the other two"
     assert "third" in database.run("approve", "abcd02", "--deny").err
@@ -224,4 +224,4 @@ def test_what_is_no_approval_says_so(database: ProjectFolder) -> None:
     assert line.split()[1:3] == ["completed", "denied"]
     other = database.run("approve", token, "--yes")
     assert other.code == 2
-    assert f"error: {token!r} was answered, or nobody can answer it any more\n" in other.err
+    assert f"error: {token!r} was already answered, or can no longer be answered\n" in other.err

@@ -15,7 +15,7 @@ from toolgen.cli.terminal import typed_json
 from .conftest import Done, ProjectFolder
 from .runs_project import did, listed_runs, serving, start, write_runs
 
-LISTED = "answer one by its id: toolgen approve ID\n"
+LISTED = "answer one with: toolgen approve ID\n"
 
 
 @pytest.fixture
@@ -82,7 +82,7 @@ def test_the_worker_executes_it_where_there_is_one(runs: ProjectFolder) -> None:
         assert (done.code, done.out) == (0, '"disk is empty"\n')
         assert wiper(runs) == server.process.pid
         assert runs.run("runs", "resume", "run_3").out.startswith("run_3  completed")
-        assert runs.run("approve").err == "nothing waits for an answer\n"
+        assert runs.run("approve").err == "nothing to approve or answer\n"
 
 
 def test_a_call_that_takes_its_time_elsewhere(runs: ProjectFolder, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -97,11 +97,11 @@ def test_a_call_that_takes_its_time_elsewhere(runs: ProjectFolder, monkeypatch: 
         assert done.err.endswith(
             "another process executes the runs; waiting at most 30 seconds\n"
             "the answer is stored; the result is not known yet\nwait for it with: toolgen runs resume run_3\n"
-            "it still goes on there\n"
+            "it is still running there\n"
         )
         assert runs.run("approve", token, "--yes").err == (
-            f"error: {token!r} was answered, or nobody can answer it any more\n"
-            "  hint: look at its run: toolgen runs show run_3\n"
+            f"error: {token!r} was already answered, or can no longer be answered\n"
+            "  hint: see its run: toolgen runs show run_3\n"
         )
         server.output.has("begin to wipe disk")
         runs.write("disk.gate", "")
@@ -116,7 +116,7 @@ def test_a_question_is_taken_back(runs: ProjectFolder) -> None:
     done = runs.run("approve", waiting_id(runs, "ask"), "--cancel")
     assert (done.code, json.loads(done.out)["code"]) == (0, "canceled")
     assert did(runs) == []
-    assert runs.run("approve").err == "nothing waits for an answer\n"
+    assert runs.run("approve").err == "nothing to approve or answer\n"
     done = runs.run("approve", "0a", "--cancel", "--deny")
     assert done.err.splitlines() == [
         "error: --cancel cannot be combined with an answer",
@@ -140,10 +140,10 @@ def test_a_refusal_does_not_approve(runs: ProjectFolder, refusal: str) -> None:
 def test_a_session_and_an_id_that_nothing_has(runs: ProjectFolder) -> None:
     start(runs, "run_3:s-3:wipe disk")
     id_ = waiting_id(runs, "wipe")
-    unknown = "  hint: list what waits with `toolgen approve`, or give the whole token\n"
+    unknown = "  hint: list the suspended calls with `toolgen approve`, or write the whole token\n"
     done = runs.run("approve", id_, "--yes", "--session", "s-1")
-    assert done == Done(2, "", f"error: no call waits under {id_!r}\n{unknown}")
-    assert runs.run("approve", "--session", "s-1").err == "nothing waits for an answer\n"
+    assert done == Done(2, "", f"error: no suspended call has the token or id {id_!r}\n{unknown}")
+    assert runs.run("approve", "--session", "s-1").err == "nothing to approve or answer\n"
     assert not Path(runs.path / "wiper").exists()
     assert runs.run("approve", id_, "--deny", "--session", "s-3").code == 0
     assert not Path(runs.path / "wiper").exists()
@@ -187,7 +187,7 @@ def test_an_answer_to_a_run_that_was_canceled(runs: ProjectFolder) -> None:
 def test_a_text_that_is_no_json_is_quoted(runs: ProjectFolder) -> None:
     done = runs.run("approve", "0a", "--answer", "DHL's")
     assert done.code == 2
-    assert done.err.endswith("""a text stands in quotes of its own: --answer '"DHL'"'"'s"'\n""")
+    assert done.err.endswith("""a JSON string keeps its own quotes: --answer '"DHL'"'"'s"'\n""")
 
 
 @pytest.mark.parametrize("text", ['{"to": "ACC-1", "to": "ACC-2"}', "0.10000000000000000555", "1e400", "NaN"])
@@ -209,5 +209,6 @@ def test_json_is_sent_as_it_was_typed() -> None:
 def test_runs_that_nobody_waits_for_are_pointed_to(runs: ProjectFolder) -> None:
     start(runs, "run_1:s-1:work a")
     assert runs.run("approve").err == (
-        "nothing waits for an answer\nsee what goes on, or was left: toolgen runs list --status running\n"
+        "nothing to approve or answer\n"
+        "see running or interrupted runs with: toolgen runs list --status running\n"
     )

@@ -109,7 +109,7 @@ def test_a_change_is_let_through_by_its_name(released: ProjectFolder) -> None:
     assert "Accepted: --allow." in done.err
     done = released.run(*against, "--allow", "tool-removed@hall.people.nobody")
     assert "--allow tool-removed@hall.people.nobody matches no change" in done.err
-    assert "names no code of a change" in released.run(*against, "--allow", "typo@x").err
+    assert "does not begin with the code of a change" in released.run(*against, "--allow", "typo@x").err
 
 
 def test_a_clause_lets_changes_of_its_tool_through(released: ProjectFolder) -> None:
@@ -139,7 +139,7 @@ def test_a_clause_is_of_its_own_tool_and_says_what_it_lets_through(released: Pro
     released.write("app/design.py", text.replace('Inject("session_id"),', f'Inject("session_id"), {codes}'))
     done = released.run("breaking", "--against", "released.json")
     assert done.code == 1
-    assert "Breaks of hall.people.greet names no code of a change: 'argument-narowed'" in done.err
+    assert "Breaks of hall.people.greet has an unknown code: 'argument-narowed'" in done.err
     assert "Breaks of hall.people.greet matches no change of the code 'tool-moved'" in done.err
 
 
@@ -236,10 +236,13 @@ def test_calls_that_wait_are_read_from_a_file_of_runs(runs: ProjectFolder) -> No
     ("now", "told"),
     [
         ("name: str", ""),
-        ("name: Literal['tape']", "1 waiting call of x.tools.wipe cannot go on here: its contract changed"),
+        (
+            "name: Literal['tape']",
+            "1 suspended call of x.tools.wipe cannot be resumed here: its contract changed",
+        ),
         (
             "name: str, sure: bool = True",
-            "1 waiting call of x.tools.wipe will be asked again: its contract changed",
+            "1 suspended call of x.tools.wipe must be approved again: its contract changed",
         ),
     ],
 )
@@ -267,7 +270,7 @@ async def test_a_worker_begins_where_its_engine_cannot_say_what_waits(
     async with client_of(runs) as runtime, _naming_changed_tools(runtime, Silent()):
         for _ in range(3):
             await asyncio.sleep(0)
-    assert "what waits was not compared with the tools: nobody answers" in caplog.text
+    assert "suspended calls were not compared with the registered tools: nobody answers" in caplog.text
 
 
 CONFIRMED = DESIGN.replace("Args, Attribute,", "Args, Attribute, Confirm,").replace(

@@ -21,10 +21,10 @@ from .conftest import DESIGN, ProjectFolder
 @pytest.mark.parametrize(
     ("document", "message"),
     [
-        ({"tools": [{**TOOL, "payload": 5}]}, "'payload' of the tool 'hall.people.greet' is of a wrong kind"),
-        ({"tools": [{**TOOL, "result": None}]}, "'result' of the tool 'hall.people.greet' is of"),
-        ({"tools": [{**TOOL, "artifacts": [{}]}]}, "'artifacts' of the tool 'hall.people.greet' is of"),
-        ({"tools": [{**TOOL, "errors": "x"}]}, "'errors' of the tool 'hall.people.greet' is of"),
+        ({"tools": [{**TOOL, "payload": 5}]}, "'payload' of the tool 'hall.people.greet' has the wrong type"),
+        ({"tools": [{**TOOL, "result": None}]}, "'result' of the tool 'hall.people.greet' has"),
+        ({"tools": [{**TOOL, "artifacts": [{}]}]}, "'artifacts' of the tool 'hall.people.greet' has"),
+        ({"tools": [{**TOOL, "errors": "x"}]}, "'errors' of the tool 'hall.people.greet' has"),
         ({"tools": [{**TOOL, "confirmation": True}]}, "'confirmation' of the tool"),
         ({"tools": [{**TOOL, "inject": [{}]}]}, "'inject' of the tool"),
         ({"tools": [], "agents": [{"id": "hall.clerk", "tools": [{}]}]}, "'tools' of the agent 'hall.clerk'"),
@@ -37,7 +37,7 @@ def test_entries_of_a_wrong_kind_are_named(
     project.write("other.json", json.dumps(document))
     done = project.run("breaking", "--against", "other.json")
     assert done.code == 2
-    assert f"other.json is no catalogue of tools: {message}" in done.err
+    assert f"other.json is not a tool catalogue: {message}" in done.err
 
 
 def test_what_is_too_large_or_too_deep_is_no_traceback(project: ProjectFolder) -> None:
@@ -63,7 +63,9 @@ def test_what_is_too_large_or_too_deep_is_no_traceback(project: ProjectFolder) -
     project.write("deep.json", "[" * 100_000)
     done = project.run("breaking", "--against", huge[0], "--to", huge[1], "--baseline", "deep.json")
     assert "cannot read the baseline deep.json" in done.err
-    assert "is neither a file" in project.run("breaking", "--against", "a" * 5_000).err
+    assert (
+        "is not a file, a folder, or a git revision" in project.run("breaking", "--against", "a" * 5_000).err
+    )
 
 
 def commit(released: ProjectFolder) -> None:
@@ -89,9 +91,9 @@ def test_a_revision_is_read_and_never_run(released: ProjectFolder) -> None:
 
 def test_what_is_no_catalogue_is_named(released: ProjectFolder) -> None:
     released.write("wrong.json", "{}")
-    assert "wrong.json is no catalogue of tools" in released.run("breaking", "--against", "wrong.json").err
+    assert "wrong.json is not a tool catalogue" in released.run("breaking", "--against", "wrong.json").err
     released.write("wrong.json", json.dumps({"tools": [{"id": "a.b.c", "payload": 3}]}))
-    assert "wrong.json is no catalogue of tools" in released.run("breaking", "--against", "wrong.json").err
+    assert "wrong.json is not a tool catalogue" in released.run("breaking", "--against", "wrong.json").err
     released.write("wrong.json", "[")
     assert "wrong.json is not JSON" in released.run("breaking", "--against", "wrong.json").err
     (released.path / "empty").mkdir()

@@ -140,7 +140,7 @@ def test_a_failed_call_exits_with_1(greeter: ProjectFolder, tool: str, data: str
 def test_a_fact_that_the_tool_needs_is_asked_for(greeter: ProjectFolder) -> None:
     done = greeter.run("call", "greet", '{"name": "Ada"}')
     assert (done.code, done.out) == (2, "")
-    assert done.err == "error: greet needs 'session_id', which no option gives\n  hint: add --session ID\n"
+    assert done.err == "error: greet needs 'session_id', which no option sets\n  hint: add --session ID\n"
 
 
 def steps(done: Done) -> list[tuple[str, str]]:
@@ -188,10 +188,10 @@ def test_a_trace_ends_where_the_call_failed(
         [
             (
                 "",
-                "names no runtime, and its toolsets need code: hall.people (an executor)\n"
+                "has no runtime, but these toolsets need code: hall.people (an executor)\n"
                 "  hint: add runtime =",
             ),
-            ("app.nowhere:runtime", "there is no module 'app.nowhere' in "),
+            ("app.nowhere:runtime", "the module 'app.nowhere' was not found in "),
             ("app.main:other", "the module 'app.main' has no name 'other'\n  hint: correct 'runtime'"),
             ("app.main:brokn", "has no name 'brokn'\n  hint: did you mean 'broken'? correct 'runtime' in "),
             ("app.main:nothing", "'app.main:nothing' is 3, not a function\n  hint: "),

@@ -108,7 +108,7 @@ def test_a_tool_that_can_ask_nobody_says_what_is_missing(
     hints = 'keep_text, toolset="desk.words", annotations={"read_only": True}'
     desk.write("app/main.py", imported.replace('keep_text, toolset="desk.words"', hints))
     done = desk.run(*command)
-    assert '  hint: give it a file: Runtime(engine=InProcessEngine("runs.db"))' in done.err
+    assert '  hint: keep the runs in a file: Runtime(engine=InProcessEngine("runs.db"))' in done.err
     known = desk.run(*(part.replace("keep_text", "burn_text") for part in command))
     assert "needs approval, but this runtime" in known.out
     assert "  hint: " not in known.err  # its registration has said it
@@ -118,7 +118,7 @@ def test_a_turn_that_waits_for_an_answer_that_nobody_can_give_says_so(desk: Proj
     desk.write("app/main.py", MAIN.replace("PLANNER", "None").replace('"runs.db"', ""))
     done = desk.run("run", "clerk", 'burn_text {"text": "it"}', "--model", "demo")
     assert (done.code, done.out) == (3, "")
-    assert "it waits for a confirmation: Burn it?\nit cannot be answered: the runs of" in done.err
+    assert "it waits for a confirmation: Burn it?\nit cannot be answered: the configured runtime" in done.err
     assert "toolgen approve" not in done.err
 
 
@@ -127,7 +127,7 @@ def test_a_turn_that_waits_for_an_answer_that_nobody_can_give_says_so(desk: Proj
     [
         (
             ("clark", "hi", "--model", "demo"),
-            "the command names the agent 'clark', and no agent of the runtime is",
+            "the runtime has no agent 'clark'",
         ),
         (("clerk", "hi"), "the agent desk.clerk has no model\n  hint: add --model demo, which needs no key"),
         (("clerk", "hi", "--model", "gpt"), "'gpt' is no model\n  hint: write \"openai:gpt-5\""),
@@ -156,7 +156,7 @@ def test_a_project_without_an_agent_says_how_it_gets_one(
 def test_a_server_of_this_machine_that_is_not_started_is_said_at_once(desk: ProjectFolder) -> None:
     with socket.create_server(("127.0.0.1", 0)) as free:
         model = f"llama3.2@http://127.0.0.1:{free.getsockname()[1]}/v1"
-    error = f"no server answers at {model.partition('@')[2]}, which {model} names\n  hint: start it, or"
+    error = f"no server answers at {model.partition('@')[2]}, the address in {model}\n  hint: start it, or"
     done = desk.run("run", "clerk", "hi", "--model", model)
     assert (done.code, done.out) == (2, "")
     assert error in done.err
@@ -178,7 +178,7 @@ def test_a_conversation_shows_text_calls_and_results(desk: ProjectFolder) -> Non
         '  → count_words {"text": "to be"}',
         "  ← count_words: ok, 2",
     ]
-    assert said[-3:] == ["count_words returned 2", "s", "there is no such command; /help lists them"]
+    assert said[-3:] == ["count_words returned 2", "s", "unknown command; /help lists the commands"]
 
 
 @pytest.mark.parametrize(
@@ -202,8 +202,8 @@ def test_an_approval_has_the_payload_that_the_design_asks_for(desk: ProjectFolde
     asks = main.replace('ConfirmSpec(hint="Burn {text}?")', payload)
     desk.write("app/main.py", f"from toolgen.calls.functions.type_codec import TypeCodec\n{asks}")
     said = talk(desk, 'burn_text {"text": "the letter"}', "y {why}", 'y {"why": "cold"}').out
-    assert "[y/N], or y and the payload as JSON, such as: y {…}" in said
-    assert "once more:" in said
+    assert "[y/N], or y and the payload as JSON, for example: y {…}" in said
+    assert "try again:" in said
     assert "the letter is gone" in said
 
 
@@ -214,19 +214,21 @@ def test_an_approval_counts_for_further_calls_of_the_conversation(desk: ProjectF
     grant = '{"uses": 1, "expires_s": 60, "pattern": {"/text": {"one_of": ["a", "b"]}}}'
     burn = 'burn_text {{"text": "{}"}}'.format
     said = talk(desk, burn("a"), f"y {grant}", burn("b"), burn("a"), "n").out
-    assert said.count("[y/N], or y and the grant as JSON, such as: y {…}") == 2
+    assert said.count("[y/N], or y and the grant as JSON, for example: y {…}") == 2
     assert [line for line in said.splitlines() if line.startswith("  approved by ")][1].endswith(" UTC")
     assert said.count("← burn_text: ok") == 2
 
 
 def test_what_is_not_answered_is_asked_again_when_the_conversation_goes_on(desk: ProjectFolder) -> None:
     first = talk(desk, 'keep_text {"text": "it"}', agent="intern")
-    assert first.out.endswith("[y/N]\nit waits; go on by: toolgen chat desk.intern --session s\n")
+    assert first.out.endswith(
+        "[y/N]\nthe turn waits; continue it with: toolgen chat desk.intern --session s\n"
+    )
     (id_, *asked) = desk.run("approve").out.splitlines()[0].split("  ")
     assert asked[:3] == ["confirmation", "desk.intern", "until its run ends"]
     listed = desk.run("runs", "list")
     assert f"  waits for confirmation: {id_}  desk.intern  {asked[3]}" in listed.out
-    assert listed.err == "answer what waits by its id: toolgen approve ID\n"
+    assert listed.err == "answer a suspended call with: toolgen approve ID\n"
     again = talk(desk, "y", agent="desk.intern")
     assert '  ← keep_text: ok, "it is kept"\n' in again.out
 
@@ -284,9 +286,9 @@ def runtime():
 def test_a_credential_is_not_asked_for_where_it_is_shown(project: ProjectFolder) -> None:
     project.write("app/main.py", SAFE)
     done = talk(project, "get_book {}", "secret:key-8d2f1c9")
-    assert "give it by: toolgen approve " in done.out
+    assert "enter it with: toolgen approve " in done.out
     assert "your answer:" not in done.out
-    assert "it waits; go on by: toolgen chat desk.clerk --session s" in done.out
+    assert "the turn waits; continue it with: toolgen chat desk.clerk --session s" in done.out
 
 
 CHILD = """\
@@ -344,7 +346,7 @@ def test_what_a_tool_prints_is_no_part_of_the_answer(desk: ProjectFolder) -> Non
 def test_a_turn_goes_on_although_its_child_is_the_newest_run_that_waits(project: ProjectFolder) -> None:
     project.write("app/main.py", CHILD)
     first = project.run("chat", "clerk", "--session", "s", piped="burn it\n")
-    assert "it waits" in first.out
+    assert "the turn waits" in first.out
     listed = project.run("runs", "list", "--status", "waiting", "--session", "s").out
     assert "desk.intern" in listed.partition("desk.clerk")[0]
     again = project.run("chat", "clerk", "--session", "s", piped="y\n")

@@ -56,12 +56,12 @@ def test_a_file_goes_with_the_next_message(desk: ProjectFolder) -> None:
     desk.write("bad.png", "no picture")
     done = desk.run("chat", "clerk", piped=lines)
     assert done.code == 0, done.err
-    assert "note.txt (text/plain, 9 bytes) goes with your next message\n" in done.out
+    assert "note.txt (text/plain, 9 bytes) will be sent with your next message\n" in done.out
     assert "I see ['note.txt'].\nI see [].\n" in done.out
     assert "error: none.txt cannot be read: No such file or directory\n" in done.out
     assert "error: bad.png is not of the media type image/png" in done.out
     assert "cannot be read: embedded null byte\n" in done.out
-    assert "error: /dev/zero cannot be read: it is no file\n" in done.out
+    assert "error: /dev/zero cannot be read: it is not a file\n" in done.out
 
 
 def test_a_turn_takes_files(desk: ProjectFolder) -> None:

@@ -49,7 +49,7 @@ def test_where_everything_is_sealed_there_is_nothing_to_see(runs: ProjectFolder)
     assert done.err == (
         "no process executes the runs\n"
         f"'{runs.path / 'runs.db.key'}' is the key\n"
-        "every call that waits is sealed\n"
+        "all suspended calls are sealed\n"
     )
 
 
@@ -63,7 +63,7 @@ def test_what_an_older_version_kept_is_adopted_and_answered(runs: ProjectFolder)
     assert "toolgen runs check" in listed.err
     waiting = runs.run("approve")
     assert id_ not in waiting.out
-    assert "others are unsealed or tampered, look at them: toolgen runs check" in waiting.err
+    assert "other calls are unsealed or tampered with; see them with: toolgen runs check" in waiting.err
     refused = runs.run("approve", id_, "--yes")
     assert (refused.code, "toolgen runs check --adopt run_1" in refused.err) == (2, True)
     checked = runs.run("runs", "check")
@@ -87,7 +87,7 @@ def test_what_was_changed_can_only_be_canceled(runs: ProjectFolder) -> None:
     rewrite(runs, lambda record: record.update(payload_json='{"name":"\\u001b[2Jtape"}'))
     checked = runs.run("runs", "check")
     assert (checked.code, "tampered" in checked.out, "\x1b" in checked.out) == (1, True, False)
-    assert "it was changed, cancel it: toolgen runs cancel run_1" in checked.err
+    assert "a call was tampered with; cancel its run with: toolgen runs cancel run_1" in checked.err
     assert runs.run("runs", "check", "--adopt", "--yes").code == 1
     for answer in (["--yes"], ["--answer", '"blue"']):
         refused = runs.run("approve", id_, *answer)
@@ -144,7 +144,7 @@ def test_nobody_adopts_what_nobody_has_seen(runs: ProjectFolder) -> None:
     start(runs, "run_1:s-1:wipe disk")
     rewrite(runs, strip)
     done = runs.run("runs", "check", "--adopt")
-    assert (done.code, "add --yes to go on without a prompt" in done.err) == (2, True)
+    assert (done.code, "add --yes to skip the prompt" in done.err) == (2, True)
     assert runs.run("runs", "check").code == 1
 
 

@@ -59,7 +59,7 @@ def test_the_nearest_file_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 @pytest.mark.parametrize(
     ("table", "message"),
     [
-        ("", "names no design\n  hint: add design ="),
+        ("", "has no design\n  hint: add design ="),
         ('desing = "d"', "has no key 'desing'\n  hint: did you mean 'design'\\?"),
         ('x = "d"', "has no key 'x'\n  hint: remove it; the keys are design, out"),
         ("design = 3", "design 3 is not a non-empty string\n  hint: write design ="),
@@ -68,18 +68,18 @@ def test_the_nearest_file_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         ('design = "d"\nout = "/gen"', "out '/gen' is not a folder inside the project"),
         ('design = "d"\nout = "../x"', "is not a folder inside the project"),
         ('design = "d"\nout = "."', "is not a folder inside the project"),
-        ('design = "d"\nout = "my-gen"', "out 'my-gen' has no import path\n  hint: say under which name"),
+        ('design = "d"\nout = "my-gen"', "out 'my-gen' has no import path\n  hint: set its import path"),
         (
             'design = "d"\nout = "json"',
             "out 'json' hides Python's own module 'json'\n  hint: choose another name",
         ),
         ('design = "d"\npackage = "email.gen"', "package 'email.gen' hides Python's own module 'email'"),
-        ('design = "d"\nstubs = "gen/executors"', "into each other"),
+        ('design = "d"\nstubs = "gen/executors"', "overlap"),
         ('design = "d"\nruntime = "app.main.make"', "is not module:callable"),
         ('design = "d"\ntest_runtime = "app.main.make"', "test_runtime 'app.main.make' is not module:call"),
         (
             'design = "d"\nruntime = "app.main:make"\ntest_runtime = "app.main:make"',
-            "test_runtime 'app.main:make' is the function of 'runtime', so that tests would run on live data"
+            "test_runtime 'app.main:make' is also the function of 'runtime', so tests would run on live data"
             "\n  hint: write test_runtime = ",
         ),
         (
@@ -90,7 +90,7 @@ def test_the_nearest_file_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         ("functions = []", r"functions \[\] is not a list of modules, module:function or module:object"),
         ('functions = ["app.rooms", 3]', "is not a list of modules"),
         ('functions = ["app/rooms.py"]', "is not a list of modules"),
-        ('functions = ["app.rooms", "app.rooms"]', "has one of them twice\n  hint: remove one"),
+        ('functions = ["app.rooms", "app.rooms"]', "lists one of them twice\n  hint: remove one"),
         (
             'functions = ["app.rooms"]\nruntime = "app.main:make"',
             "is for projects without 'runtime'\n  hint: remove it, and let your runtime register",

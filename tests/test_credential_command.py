@@ -74,10 +74,10 @@ def test_it_is_read_from_stdin(project: ProjectFolder, kind: str, text: str, sho
 @pytest.mark.exhaustive
 def test_it_is_typed_unseen(project: ProjectFolder) -> None:
     id_ = waiting(project, "basic")
-    replies = {b"user of books: ": b"jo\n", b"which is not shown: ": f"{SECRET}\n".encode()}
+    replies = {b"user of books: ": b"jo\n", b"hidden: ": f"{SECRET}\n".encode()}
     said = at_a_terminal(project, ["approve", id_, "--scope", "session"], replies=replies)
     assert "user of books: " in said
-    assert "key of books, which is not shown: " in said
+    assert "key of books, hidden: " in said
     assert '"jo, 18"' in said
     assert_hidden(project, said)
     assert project.run("call", "get", "{}", "--session", "s").out == '"jo, 18"\n'
@@ -94,7 +94,7 @@ def test_no_credential_is_no_answer(project: ProjectFolder) -> None:
     id_ = waiting(project, "api_key")
     done = project.run("approve", id_)
     assert (done.code, done.out) == (2, "")
-    assert "no credential was given; nothing was answered" in done.err
+    assert "no credential was entered; nothing was answered" in done.err
     done = project.run("approve", id_, "--answer", '"a secret"')
     assert done.code == 2
     assert "the answer says only whether the credential is there" in done.err

@@ -99,8 +99,8 @@ MISTAKES = {
         command=("gen",),
         files={"app/design.py": ROOMS},
         is_generated=False,
-        says="app/design.py:11:9: warning: the method 'book' is app.office:book, and there is no module "
-        "'app.office' [function-missing]\n        Functions(\"app.office\"),\n"
+        says="app/design.py:11:9: warning: the method 'book' calls app.office:book, but the module "
+        "'app.office' was not found [function-missing]\n        Functions(\"app.office\"),\n"
         "        ^^^^^^^^^^^^^^^^^^^^^^^\n  hint: install it, or put it below the folder of pyproject.toml\n",
     ),
     "a misspelt function": Mistake(
@@ -178,7 +178,7 @@ MISTAKES = {
     "a toolset that is not registered": Mistake(
         command=READ,
         files={"app/main.py": MAIN.replace("    runtime.tools.register(", "    print(")},
-        says="  hint: the design has 'hall.things.read', and the runtime of 'app.main:runtime' does not "
+        says="  hint: the design has 'hall.things.read', but the runtime of 'app.main:runtime' does not "
         "register its toolset; add there: runtime.tools.register(things.registration(…))\n",
     ),
     "a forgotten executor of an agent": Mistake(
@@ -197,7 +197,7 @@ MISTAKES = {
     ),
     "arguments without quotes": Mistake(
         command=("call", "read", "{id: 1}"),
-        says="  hint: the arguments are one JSON object, with double quotes inside and single quotes around "
+        says="  hint: pass the arguments as one JSON object, with single quotes around "
         'it for the shell: toolgen call read \'{"id": "…"}\'\n',
     ),
     "arguments as Python writes them": Mistake(

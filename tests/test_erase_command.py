@@ -17,7 +17,7 @@ from .conftest import Done, ProjectFolder
 from .runs_project import MAIN, listed_runs, serving, start, write_runs
 
 CANARY = "Canary7e1f"
-NOTHING = "  hint: correct its name; what was erased before is gone, and nothing says so\n"
+NOTHING = "  hint: check the name; data that was erased before leaves no trace\n"
 CAPABILITIES = """\
 from toolgen.capabilities import (
     ArtifactsCapability, SqliteArtifactStore, SqliteStateStore, StateCapability,
@@ -109,7 +109,7 @@ def test_nothing_of_the_session_is_left(runs: ProjectFolder, of: tuple[str, str]
     )
     assert places(runs) == []
     again = runs.run("runs", "erase", "--session", "s-1")
-    assert again == Done(2, "", f"error: nothing is kept of a session 's-1'\n{NOTHING}")
+    assert again == Done(2, "", f"error: the session 's-1'\n{NOTHING}")
     shown = runs.run("runs", "show", "run_1")
     assert (shown.code, "it may have been erased" in shown.err) == (2, True)
     assert listed_runs(runs).out.startswith("run_2  waiting  x.agent  session s-2\n")
@@ -143,11 +143,11 @@ def test_a_label_that_no_session_has_erases_nothing(runs: ProjectFolder) -> None
 
 def test_a_session_that_nobody_has_is_not_found(runs: ProjectFolder) -> None:
     done = runs.run("runs", "erase", "--session", "nobody")
-    assert done == Done(2, "", f"error: nothing is kept of a session 'nobody'\n{NOTHING}")
+    assert done == Done(2, "", f"error: the session 'nobody' has no data\n{NOTHING}")
 
 
 @pytest.mark.parametrize("given", [(), ("--session", "s-1", "--label", "a=b"), ("--label", "user")])
 def test_just_one_subject_is_named(runs: ProjectFolder, given: tuple[str, ...]) -> None:
     done = runs.run("runs", "erase", *given)
     assert done.code == 2
-    assert done.err.endswith("hint: give --session ID, or --label NAME=VALUE\n")
+    assert done.err.endswith("hint: add --session ID, or --label NAME=VALUE\n")

@@ -141,7 +141,7 @@ def test_results_are_compared_by_value(greeter: ProjectFolder) -> None:
 def test_a_fact_that_an_example_needs_is_asked_for(greeter: ProjectFolder) -> None:
     done = greeter.run("test")
     assert (done.code, done.out) == (2, "")
-    assert done.err == "error: greet needs 'session_id', which no option gives\n  hint: add --session ID\n"
+    assert done.err == "error: greet needs 'session_id', which no option sets\n  hint: add --session ID\n"
 
 
 def test_a_tool_that_is_not_there(greeter: ProjectFolder) -> None:

@@ -141,7 +141,7 @@ def guarded():
     return serve(HERE / "live", engine=kept, policy=Careful())
 """
 
-WRITES = "not run: it writes; a tool with Annotations(read_only=True) is run"
+WRITES = "not run: it may write: only tools with Annotations(read_only=True) are run"
 NOT_RUN = f"""\
 shop.things.add, example 1: {WRITES}
 shop.things.add, example 2: {WRITES}
@@ -195,7 +195,7 @@ def test_what_is_not_run_is_held_to_the_generated_code(shop: ProjectFolder) -> N
     assert done.err == "error: the generated code has no tool 'shop.things.more'\n  hint: run: toolgen gen\n"
     shop.write("app/design.py", SHOP.replace('Toolset("things"', 'Toolset("goods"'))
     done = shop.run("test")
-    assert done.err == "error: there is no generated code for shop.goods.add\n  hint: run: toolgen gen\n"
+    assert done.err == "error: no generated code for shop.goods.add\n  hint: run: toolgen gen\n"
     init = next(shop.path.rglob(".toolgen.json")).with_name("__init__.py")
     init.write_text(init.read_text("utf-8").replace("(__name__, 2)", "(__name__, 1)"), "utf-8")
     assert "is generated code of format 1, and this runtime executes format 2" in shop.run("test").err
@@ -243,10 +243,10 @@ def test_each_example_has_a_runtime_of_its_own(shop: ProjectFolder, function: st
         [
             (
                 "app.main:same",
-                "'app.main:same' gave the same runtime twice\n  hint: make a new one in each call",
+                "'app.main:same' returned the same runtime twice\n  hint: make a new one in each call",
             ),
             ("app.main:nothing", "has no name 'nothing'\n  hint: correct 'test_runtime' in [tool.toolgen]\n"),
-            ("app.mein:fresh", "there is no module 'app.mein' in "),
+            ("app.mein:fresh", "the module 'app.mein' was not found in "),
             ("app.main:HERE", ", not a function\n  hint: correct 'test_runtime' in [tool.toolgen]\n"),
             ("builtins:list", "'builtins:list' gave [], not a Runtime\n  hint: "),
             (
@@ -256,7 +256,7 @@ def test_each_example_has_a_runtime_of_its_own(shop: ProjectFolder, function: st
             ("app.main:untidy", "OSError: it does not close\n"),
             (
                 "app.main:undecorated",
-                "gave a generator, not a Runtime\n  hint: write @contextmanager above it",
+                "returned a generator, not a Runtime\n  hint: decorate it with @contextmanager",
             ),
         ],
         3,

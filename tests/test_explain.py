@@ -88,7 +88,7 @@ def test_the_command_explains_lists_and_suggests(capsys: pytest.CaptureFixture[s
     assert main(["explain"]) == 0
     assert capsys.readouterr().out.splitlines() == [*RULES, *TEXTS]
     assert main(["explain", "bad-nam"]) == 2
-    assert capsys.readouterr().err == ("error: there is no code 'bad-nam'\n  hint: did you mean bad-name?\n")
+    assert capsys.readouterr().err == ("error: unknown code 'bad-nam'\n  hint: did you mean bad-name?\n")
     assert main(["explain", "nope"]) == 2
     assert "hint: close codes are unknown-type, " in capsys.readouterr().err
     assert main(["explain", "?"]) == 2

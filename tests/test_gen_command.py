@@ -136,12 +136,12 @@ def test_check_names_what_is_not_current_and_the_command(project: ProjectFolder,
             line = f"{TYPES}: error: the file is no longer generated [output-stale]"
         case _:
             project.write("app/design.py", DESIGN)
-            line = f"{TYPES}: error: the file is not what the design says now [output-changed]"
+            line = f"{TYPES}: error: the file does not match the design [output-changed]"
     before = project.files()
     done = project.run("gen", "--check")
     assert done.code == 1
     assert line in done.err.splitlines()
-    assert ("  hint: make the change in the design or an executor: " in done.err) == (state == "edited")
+    assert ("  hint: make the change in the design or in an executor; " in done.err) == (state == "edited")
     assert done.err.splitlines()[-1] == "the output is not up to date; run: toolgen gen"
     assert project.files() == before
     assert project.run("gen").code == 0
@@ -154,7 +154,7 @@ def test_edited_files_are_named_and_written_again(project: ProjectFolder) -> Non
     project.write(TYPES, "mine\n")
     done = project.run("gen")
     assert done.code == 0
-    assert done.err == f"{TYPES}: was edited; written again\napp/gen: 1 written\n"
+    assert done.err == f"{TYPES}: was edited; overwritten\napp/gen: 1 written\n"
     assert (project.path / TYPES).read_text() == text
 
 
@@ -213,7 +213,7 @@ def test_a_design_that_does_not_import_shows_the_authors_traceback(project: Proj
     done = project.run("gen")
     assert done.code == 2
     assert done.err.startswith(
-        "error: the module 'app.design' does not import:\n\nTraceback (most recent call last):"
+        "error: the module 'app.design' cannot be imported:\n\nTraceback (most recent call last):"
     )
     assert done.err.endswith("ZeroDivisionError: division by zero\n")
     places = [line for line in done.err.splitlines() if line.startswith("  File ")]
@@ -231,7 +231,7 @@ def test_the_frames_of_import_hooks_are_not_shown(project: ProjectFolder) -> Non
     beartype_package("nothing_of_ours")
     project.write("app/design.py", "x = (")
     done = project.run("gen")
-    assert "does not import:\n\n  File " in done.err
+    assert "cannot be imported:\n\n  File " in done.err
     assert "beartype" not in done.err
 
 
@@ -239,13 +239,13 @@ def test_the_frames_of_import_hooks_are_not_shown(project: ProjectFolder) -> Non
 @pytest.mark.parametrize(
     ("design", "message"),
     [
-        ("x = (", "error: the module 'app.design' does not import:\n\n  File "),
+        ("x = (", "error: the module 'app.design' cannot be imported:\n\n  File "),
         ("import sys; sys.exit(3)", "SystemExit: 3\n"),
         ("import nowhere", "ModuleNotFoundError: No module named 'nowhere'"),
         ("import app.other", "ModuleNotFoundError: No module named 'app.other'"),
         (
             "x = 1",
-            "error: the module 'app.design' has no name 'design'\n  hint: end it with design = Design(",
+            "error: the module 'app.design' does not define 'design'\n  hint: end it with design = Design(",
         ),
         ("design = 1", "error: 'design' in the module 'app.design' is an int, not a Design\n  hint: "),
         ("from toolgen.dsl import Design as design", "is a type, not a Design\n"),
@@ -271,7 +271,7 @@ def test_a_design_module_that_is_not_there(project: ProjectFolder) -> None:
     done = project.run("gen")
     assert done.code == 2
     assert done.err == (
-        f"error: there is no module 'app.desing' in {project.path}\n"
+        f"error: the module 'app.desing' was not found in {project.path}\n"
         "  hint: correct 'design' in [tool.toolgen], or add the module\n"
     )
 
@@ -381,7 +381,7 @@ def test_a_clause_that_the_design_does_not_hold_is_a_warning(project: ProjectFol
     done = project.run("gen")
     assert done.code == 0
     assert (
-        "warning: agent 'chat' does not stand in the design; nothing is generated for it [clause-unlisted]"
+        "warning: agent 'chat' is not part of the design, so nothing is generated for it [clause-unlisted]"
         in done.err
     )
     assert "  hint: list chat in its Service, or remove it\n" in done.err

@@ -13,7 +13,7 @@ from .findings import findings_in
 from .terminal import at_a_terminal
 
 TYPES = "app/gen/hall/toolsets/people/types.py"
-HINT = "make the change in the design or an executor: toolgen gen writes the file without it"
+HINT = "make the change in the design or in an executor; toolgen gen overwrites this file"
 STUB = "executors/hall/people.py"
 
 
@@ -174,7 +174,7 @@ def test_a_file_that_was_edited_and_is_no_longer_generated_has_a_hint_of_its_own
     assert done.err == (
         f"{TYPES}: error: the file is no longer generated, but was edited [output-kept]\n"
         "  hint: delete it if you do not need it\n"
-        "the output is not up to date; delete what was kept\n"
+        "the output is not up to date; delete the files that are no longer generated\n"
     )
 
 

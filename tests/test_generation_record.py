@@ -187,7 +187,7 @@ def test_a_run_with_something_to_say_says_it_each_time(project: ProjectFolder) -
         "app/design.py", DESIGN.replace("people = Toolset(", 'lost = Tool("lost", "L.")\npeople = Toolset(')
     )
     for _ in range(2):
-        assert "tool 'lost' does not stand in the design" in project.run("gen").err
+        assert "tool 'lost' is not part of the design" in project.run("gen").err
 
 
 def test_a_clause_that_is_left_out_by_a_variable_is_named(
@@ -198,7 +198,7 @@ def test_a_clause_that_is_left_out_by_a_variable_is_named(
     )
     assert generated.run("gen").code == 0
     monkeypatch.setenv("APP_LOST", "1")
-    assert "tool 'lost' does not stand in the design" in generated.run("gen").err
+    assert "tool 'lost' is not part of the design" in generated.run("gen").err
 
 
 def test_a_design_with_a_mistake_is_no_record(generated: ProjectFolder) -> None:
@@ -275,7 +275,7 @@ def test_a_digest_in_the_manifest_vouches_for_no_code(project: ProjectFolder, ha
         if not has_record:
             shutil.rmtree(project.path / CACHE)
         checked = project.run("gen", "--check")
-        assert (checked.code, f"{name}: error: the file is not what the design says now" in checked.err) == (
+        assert (checked.code, f"{name}: error: the file does not match the design" in checked.err) == (
             1,
             True,
         )

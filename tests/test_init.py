@@ -31,7 +31,7 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]
     ("name", "message"),
     first(
         [
-            ("My-Shop", "'My-Shop' cannot be the name of a package: a small letter, "),
+            ("My-Shop", "'My-Shop' cannot be the name of a package: write a lowercase letter, "),
             ("class", "hint: toolgen init class_"),
             ("1st", "hint: toolgen init my_tools"),
             ("json", "the name 'json' is taken by the standard library\n  hint: toolgen init my_json"),

@@ -80,7 +80,7 @@ def test_a_catalogue_is_linted_without_its_design(desk: ProjectFolder) -> None:
         desk.write("other.json", f'{{"tools": [{entry}]}}')
         done = desk.run("lint", "other.json")
         assert done.code == code
-        assert ("other.json is no catalogue of tools: it has one without" in done.err) == (code == 2)
+        assert ("other.json is not a tool catalogue: one of its tools has no" in done.err) == (code == 2)
     desk.write("other.json", "[" * 100_000)
     assert "other.json is not JSON" in desk.run("lint", "other.json").err
     assert "hint: correct the path" in desk.run("lint", "none.json").err
@@ -125,12 +125,12 @@ def test_the_designs_of_the_documents_pass_strictly(desk: ProjectFolder) -> None
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("many-args = 3", "names no rule 'many-args'\n  hint: did you mean 'many-arguments'?"),
+        ("many-args = 3", "has an unknown rule 'many-args'\n  hint: did you mean 'many-arguments'?"),
         (
             "many-arguments = 0",
-            'says 0 for \'many-arguments\'\n  hint: write "off", "warning" or "error", or',
+            'many-arguments 0 is not a level\n  hint: write "off", "warning" or "error", or',
         ),
-        ("generic-name = 3", 'says 3 for \'generic-name\'\n  hint: write "off", "warning" or "error"\n'),
+        ("generic-name = 3", 'generic-name 3 is not a level\n  hint: write "off", "warning" or "error"\n'),
     ],
 )
 def test_a_wrong_setting_is_named(desk: ProjectFolder, line: str, message: str) -> None:

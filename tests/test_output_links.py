@@ -143,7 +143,7 @@ def test_the_output_may_be_a_link_as_a_whole(project: ProjectFolder, linked: str
     assert project.run("gen", "--check").err == "app/gen: up to date\n"
     project.add_tool()
     project.write(TYPES, "mine\n")
-    assert f"{TYPES}: was edited; written again" in project.run("gen").err
+    assert f"{TYPES}: was edited; overwritten" in project.run("gen").err
     assert project.run("gen", "--check").code == 0
     assert place.is_symlink()
     assert not [file for file in project.files() if ".toolgen-" in file and ".toolgen.json" not in file]

@@ -40,7 +40,7 @@ def test_what_a_planner_asks_is_listed_and_answered(asking: ProjectFolder) -> No
     listed = asking.run("approve")
     id_, *facts = listed.out.splitlines()[0].split("  ")
     assert facts == ["clarification", "desk.clerk", "until its run ends", "Which house?"]
-    assert listed.err == "answer one by its id: toolgen approve ID\n"
+    assert listed.err == "answer one with: toolgen approve ID\n"
     (record,) = map(json.loads, asking.run("approve", "--session", "s", "--format", "json").out.splitlines())
     assert (record["id"], record["question"], record["tool"]) == (id_, "Which house?", "desk.clerk")
     assert (asking.run("approve", "--session", "other").out, "token" in record) == ("", False)
@@ -56,7 +56,7 @@ def test_what_a_planner_asks_is_listed_and_answered(asking: ProjectFolder) -> No
     assert (wrong.code, "error: the answer does not fit" in wrong.err) == (2, True)
     ended = asking.run("approve", second, "--answer", "2", "--by", "jo")
     assert (ended.code, ended.out) == (0, "the red one has 2\n")
-    assert asking.run("approve").err == "nothing waits for an answer\n"
+    assert asking.run("approve").err == "nothing to approve or answer\n"
 
 
 def test_a_question_of_a_planner_is_canceled_with_its_run(asking: ProjectFolder) -> None:

@@ -154,8 +154,8 @@ CASES = {
         ),
         (12, 80),
         "TypeError: SteppedClause.__call__() takes 1 positional argument but 2 were given",
-        'write decimal.Decimal("…") or datetime.timedelta(…) for a value; the type takes keywords alone, '
-        "as in minimum=…",
+        'write decimal.Decimal("…") or datetime.timedelta(…) for a value; the type takes only keywords, '
+        "such as minimum=…",
     ),
     "an argument of a type that has none": (
         DESIGN.replace("String, Tool,", "Boolean, String, Tool,").replace(
@@ -170,7 +170,7 @@ CASES = {
         DESIGN.replace('meet.", people', 'meet.", people()'),
         (19, 86),
         "TypeError: 'Toolset' object is not callable",
-        "write people, without brackets: it is a value, not a function",
+        "write people, without parentheses: it is a value, not a function",
     ),
     "a missing comma before a bracket": (
         DESIGN.replace(
@@ -214,7 +214,7 @@ CASES = {
         f"from toolgen.dsl import http\n\nhttp(1)\n{DESIGN}",
         (3, 1),
         "TypeError: 'module' object is not callable",
-        "call a word of the module, such as http.HTTP(…)",
+        "call a name of the module, such as http.HTTP(…)",
     ),
     "the part about HTTP from the wrong module": (
         f"from toolgen import dsl as d, http\n{DESIGN}",
@@ -291,7 +291,7 @@ def test_people_get_the_traceback_and_the_hint(project: ProjectFolder, planted: 
     _, (line, _), message, hint = planted
     done = project.run("gen")
     assert (done.code, done.out) == (2, "")
-    assert done.err.startswith("error: the module 'app.design' does not import:\n\n")
+    assert done.err.startswith("error: the module 'app.design' cannot be imported:\n\n")
     assert f'app/design.py", line {line}' in done.err
     assert f"\n{message}" in done.err
     assert ("\n  hint: " in done.err) == bool(hint)
@@ -339,7 +339,7 @@ def test_an_error_that_cannot_say_what_it_is(project: ProjectFolder) -> None:
 @pytest.mark.parametrize(
     ("design", "message"),
     [
-        ("x = 1", "the module 'app.design' has no name 'design'"),
+        ("x = 1", "the module 'app.design' does not define 'design'"),
         ("design = 1", "'design' in the module 'app.design' is an int, not a Design"),
     ],
 )

@@ -7,7 +7,7 @@ import pytest
 from .conftest import Done, ProjectFolder
 from .runs_project import start, write_runs
 
-FREE = "no session is held by a run that is gone\n"
+FREE = "no session is held by a lost run\n"
 
 
 @pytest.fixture
@@ -23,7 +23,7 @@ def lose(runs: ProjectFolder, *names: str) -> None:
 
 
 def test_a_lost_journal_is_accepted_and_its_sessions_are_free(runs: ProjectFolder) -> None:
-    assert runs.run("runs", "restore").out.startswith("the journal is the one that its witness knows")
+    assert runs.run("runs", "restore").out.startswith("the journal is the one that its witness records")
     start(runs, "run_1:s-1:ask Mira", "run_2:s-2:ask Mira")
     lose(runs)
     refused = runs.run("worker")
@@ -35,8 +35,8 @@ def test_a_lost_journal_is_accepted_and_its_sessions_are_free(runs: ProjectFolde
     first, *rest = done.out.splitlines()
     assert (done.code, done.err) == (0, "")
     assert first.endswith(
-        "is lost, with 2 calls that had begun and 0 answers that were taken; a run with an id of it makes no"
-        " such call again"
+        "is lost, with 2 started calls and 0 accepted answers; a run with an id from it does not"
+        " repeat such a call"
     )
     assert sorted(rest) == [
         "session s-1  released from run run_1",
@@ -52,7 +52,7 @@ def test_sessions_of_another_engine_are_released_by_name_only(runs: ProjectFolde
     lose(runs, "runs.db.witness")
     start(runs, "run_4:s-4:ask Mira")
     shown = runs.run("runs", "release")
-    assert shown.err == "where such an engine is lost: toolgen runs release --engine ENGINE\n"
+    assert shown.err == "if that engine is lost, run: toolgen runs release --engine ENGINE\n"
     held = sorted(shown.out.splitlines())
     assert [line.rpartition(" of engine ")[0] for line in held] == [
         f"session s-{number}  held by run run_{number}" for number in (1, 2, 3)

@@ -38,17 +38,17 @@ def test_runs_are_listed_with_what_they_wait_for(runs: ProjectFolder) -> None:
         "run_2  waiting  x.agent  session s-2\n"
         f"  waits for input: {ask}  x.tools.ask  Who is Mira?\n"
         "run_1  running  x.agent  session s-1\n",
-        "answer what waits by its id: toolgen approve ID\n"
-        "if no worker executes these runs, go on with: toolgen runs resume RUN\n",
+        "answer a suspended call with: toolgen approve ID\n"
+        "if no worker executes these runs, continue them with: toolgen runs resume RUN\n",
     )
     assert listed_runs(runs, "--status", "running").out == "run_1  running  x.agent  session s-1\n"
     assert runs.run("runs", "list", "--session", "s-2").out.startswith("run_2  waiting")
     assert runs.run("runs", "list", "--limit", "1").out.startswith("run_3  waiting")
-    assert runs.run("runs", "list", "--session", "s-9") == Done(0, "", "no run of session s-9 is kept\n")
+    assert runs.run("runs", "list", "--session", "s-9") == Done(0, "", "no run of session s-9 is stored\n")
     refused = runs.run("approve", ask, "--deny")
     assert refused.err.endswith(
         "error: this waits for an answer, not for an approval\n"
-        "  hint: add --answer JSON, or refuse it with --cancel\n"
+        "  hint: add --answer JSON, or cancel the call with --cancel\n"
     )
     assert did(runs) == ["begin a"], "nothing was executed"
 
@@ -104,7 +104,7 @@ def test_an_operator_trusts_a_clock_that_is_far_ahead_of_the_runs(runs: ProjectF
     released = "SELECT CAST(value AS INTEGER) FROM meta WHERE name = 'released'"
     done = runs.run("runs", "release-clock")
     assert (done.code, done.err) == (0, "")
-    assert done.out.startswith("the wall clock counts for the runs: 20")
+    assert done.out.startswith("the runs follow the wall clock again: 20")
     with closing(sqlite3.connect(runs.path / "runs.db")) as database:
         ((at,),) = database.execute(released).fetchall()
     assert at > 1_700_000_000
@@ -115,7 +115,7 @@ def test_a_run_that_is_paused_says_how_it_goes_on(runs: ProjectFolder) -> None:
     run_forked("pause.py", "run_1", "s-1")
     runs.write("a.gate", "")
     paused = (
-        "run_1  waiting  x.agent  session s-1\n  is paused: a program lets it go on with RunHandle.resume()\n"
+        "run_1  waiting  x.agent  session s-1\n  is paused; a program resumes it with RunHandle.resume()\n"
     )
     assert runs.run("runs", "resume", "run_1") == Done(0, paused, "")
     assert listed_runs(runs) == Done(0, paused, "")
@@ -136,7 +136,7 @@ def test_a_call_that_was_answered_waits_for_nobody(runs: ProjectFolder) -> None:
     run_forked("answer.py")
     line, answered = listed_runs(runs).out.splitlines()
     assert line == "run_3  running  x.agent  session s-3"
-    assert answered == f"  answered, and not executed yet: confirmation: {wipe}  x.tools.wipe  Wipe disk?"
+    assert answered == f"  answered, not executed yet: confirmation: {wipe}  x.tools.wipe  Wipe disk?"
 
 
 def test_a_call_that_no_agent_made_is_a_run_too(
@@ -151,7 +151,7 @@ def test_a_call_that_no_agent_made_is_a_run_too(
     assert runs.run("runs", "cancel", run_id, "--reason", "no need").out == (
         f"{run_id}  canceled  x.tools.wipe  no need\n"
     )
-    assert runs.run("approve").err == "nothing waits for an answer\n"
+    assert runs.run("approve").err == "nothing to approve or answer\n"
     assert not caplog.records
 
 
@@ -200,7 +200,7 @@ def test_a_run_is_resumed_here_and_no_other_is(runs: ProjectFolder) -> None:
     assert runs.run("runs", "resume", "run_1").out.startswith("run_1  completed"), "it is over"
     waiting = runs.run("runs", "resume", "run_3")
     assert waiting.out.startswith("run_3  waiting")
-    assert waiting.err == "answer what waits by its id: toolgen approve ID\n"
+    assert waiting.err == "answer a suspended call with: toolgen approve ID\n"
     assert listed_runs(runs, "--status", "running").out == "run_2  running  x.agent  session s-2\n"
 
 
@@ -221,7 +221,7 @@ def test_a_run_that_is_canceled_is_not_executed_before(runs: ProjectFolder) -> N
     line = "run_2  canceled  x.agent  session s-2\n"
     assert runs.run("runs", "cancel", "run_2") == Done(0, line, "")
     assert runs.run("runs", "cancel", "run_2") == Done(
-        0, line, "the run was over before; nothing was canceled\n"
+        0, line, "the run had already ended; nothing was canceled\n"
     )
     assert did(runs) == ["begin a"]
     start(runs, "run_3:s-1:ask Mira", "run_4:s-2:ask Mira")  # the turns of the sessions are free
@@ -259,7 +259,7 @@ def test_a_run_that_nobody_knows(runs: ProjectFolder, command: str) -> None:
     assert done.err.startswith(
         "error: no run has the id 'run_9'\n  hint: it may have been erased or forgotten, "
     )
-    assert runs.run("runs", "list").err == "no run is kept\n"
+    assert runs.run("runs", "list").err == "no run is stored\n"
 
 
 @pytest.mark.parametrize("engine", ["None", "InProcessEngine()"])
@@ -269,9 +269,9 @@ def test_runs_that_end_with_their_process(runs: ProjectFolder, engine: str) -> N
         assert runs.run(*command) == Done(
             2,
             "",
-            "error: the configured runtime keeps no runs beyond its process\n"
-            '  hint: give it a file: Runtime(engine=InProcessEngine("runs.db")); '
-            'where no runtime is named: runs = "runs.db"\n',
+            "error: the configured runtime does not keep runs after its process ends\n"
+            '  hint: keep the runs in a file: Runtime(engine=InProcessEngine("runs.db")), '
+            'or runs = "runs.db" if [tool.toolgen] has no runtime\n',
         )
 
 
@@ -280,7 +280,10 @@ def test_a_call_that_nobody_can_answer_says_so(runs: ProjectFolder) -> None:
     done = runs.run("call", "wipe", '{"name": "disk"}')
     assert done.code == 3
     assert "toolgen approve" not in done.err
-    assert "it cannot be answered: the runs of the configured runtime end with its process\n" in done.err
+    assert (
+        "it cannot be answered: the configured runtime does not keep runs after its process ends\n"
+        in done.err
+    )
 
 
 @pytest.mark.exhaustive

@@ -145,8 +145,8 @@ def test_one_that_is_open_already_is_refused(project: ProjectFolder) -> None:
     project.write("app/main.py", opened)
     done = project.run("runs", "list")
     assert (done.code, done.out) == (2, "")
-    assert "'app.main:runtime' gave a runtime that is open already" in done.err
-    assert "yield it as it was made" in done.err
+    assert "'app.main:runtime' returned a runtime that is already open" in done.err
+    assert "return it without opening it" in done.err
 
 
 def test_a_generator_is_told_what_to_write(project: ProjectFolder) -> None:

@@ -138,4 +138,4 @@ def test_other_machines_are_not_served(
     write_project(tmp_path)
     monkeypatch.chdir(tmp_path)
     assert main(("serve", "--host", "0.0.0.0")) == 2
-    assert "is reached by other machines" in capsys.readouterr().err
+    assert "other machines can reach 0.0.0.0" in capsys.readouterr().err

@@ -135,22 +135,26 @@ def test_what_cannot_be_a_tool_is_left_out_of_a_whole_module(served: ProjectFold
     done = served.run("call", "book_room", '{"room": "blue"}')
     assert done.code == 0
     assert done.err.startswith(
-        "warning: app.rooms is served without: function 'spread' cannot be a tool: *numb"
+        "warning: app.rooms is served without one of its functions: function 'spread' cannot be a tool: *numb"
     )
 
 
 @pytest.mark.parametrize(
     ("entry", "text", "message"),
     [
-        ("app.nowhere", "", "there is no module 'app.nowhere'"),
-        ("app.rooms", "1 / 0", "app.rooms does not import:\n"),
+        ("app.nowhere", "", "the module 'app.nowhere' was not found"),
+        ("app.rooms", "1 / 0", "app.rooms cannot be imported:\n"),
         ("app.rooms", "size = 3", "app.rooms defines no public function"),
-        ("app.rooms:size", "size = 3", "app.rooms has int where it should have the function 'size'"),
-        ("app.rooms:Size", "class Size: ...", "app.rooms:Size is a class, and a tool needs an object\n"),
+        ("app.rooms:size", "size = 3", "app.rooms has no function 'size': it is of type int"),
+        (
+            "app.rooms:Size",
+            "class Size: ...",
+            "app.rooms:Size is a class, and its methods need an instance\n",
+        ),
         (
             "app.rooms:Size",
             "class Size:\n    def grow(self) -> None: ...",
-            "its method 'grow' needs an object\n  hint: write size = Size(…) in the module, and name app",
+            "its method 'grow' needs an instance\n  hint: write size = Size(…) in the module, and use app",
         ),
         ("app.rooms:fly", "size = 3", "app.rooms has no function 'fly'"),
         (
@@ -158,7 +162,7 @@ def test_what_cannot_be_a_tool_is_left_out_of_a_whole_module(served: ProjectFold
             "def spread(*numbers: int) -> int: ...",
             "app.rooms has no function that can be a tool:\n  function 'spread' cannot be a tool:\n    *num",
         ),
-        ("app.rooms", "def pay() -> None: ...", "has two tools 'pay': of app.rooms and of app.desk.till"),
+        ("app.rooms", "def pay() -> None: ...", "has two tools 'pay': in app.rooms and in app.desk.till"),
     ],
 )
 def test_mistakes_are_named(served: ProjectFolder, entry: str, text: str, message: str) -> None:
@@ -172,4 +176,4 @@ def test_mistakes_are_named(served: ProjectFolder, entry: str, text: str, messag
 def test_what_needs_a_design_says_so(served: ProjectFolder) -> None:
     done = served.run("gen")
     assert done.code == 2
-    assert "names no design, and its functions need none\n  hint: to change how" in done.err
+    assert "has no design, only functions\n  hint: to create a design" in done.err

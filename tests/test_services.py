@@ -159,7 +159,7 @@ def test_code_that_a_toolset_needs_is_named(rooms: ProjectFolder, changes: dict[
     generate(rooms, design)
     done = rooms.run("call", "book", '{"room": "blue"}')
     assert done.code == 2
-    assert f"names no runtime, and its toolsets need code: assistant.bookings ({need})\n" in done.err
+    assert f"has no runtime, but these toolsets need code: assistant.bookings ({need})\n" in done.err
     assert "hint: add runtime =" in done.err
 
 

@@ -129,7 +129,10 @@ def test_the_stamp_alone_may_be_old(hall: ProjectFolder) -> None:
     hall.write("app/design.py", DESIGN.replace("people = Toolset(", "longest = 40\npeople = Toolset("))
     checked = hall.run("gen", "--check")
     assert checked.code == 1
-    assert "app/gen/.toolgen.json: error: the stamp is not that of the design" in checked.err + checked.out
+    assert (
+        "app/gen/.toolgen.json: error: the recorded digests of the design are out of date"
+        in checked.err + checked.out
+    )
     assert "up to date" in hall.run("gen").err
     assert hall.run("gen", "--check").code == 0
     assert hall.run(*CALL).err == ""
@@ -154,7 +157,7 @@ def test_a_manifest_that_is_not_of_the_design_passes_no_check(
     edit(document)
     manifest.write_text(json.dumps(document, indent=2) + "\n")
     checked = hall.run("gen", "--check")
-    assert (checked.code, "the stamp is not that of the design" in checked.err) == (1, True)
+    assert (checked.code, "the recorded digests of the design are out of date" in checked.err) == (1, True)
     assert hall.run("gen").code == 0
     assert manifest.read_text() == text
 
@@ -183,5 +186,5 @@ def test_code_that_was_never_generated_is_named(project: ProjectFolder) -> None:
     project.write("app/main.py", MAIN)
     done = project.run(*CALL)
     assert (done.code, done.out) == (2, "")
-    assert "error: No module named 'app.gen', which is code of the design 'app.design'\n" in done.err
+    assert "error: No module named 'app.gen', which is generated from the design 'app.design'\n" in done.err
     assert done.err.endswith("  hint: run: toolgen gen\n")

@@ -93,7 +93,7 @@ def test_missing_imports_are_named_once(project: ProjectFolder) -> None:
         STUB, "from app.gen.hall.toolsets import people\nclass P(people.PeopleExecutor):\n    greet = 1"
     )
     project.add_tool()
-    line = f"{STUB}:1: what was added needs an import: from toolgen.runtime import ToolContext\n"
+    line = f"{STUB}:1: the added code needs an import: from toolgen.runtime import ToolContext\n"
     assert line in project.run("gen").err
     assert line not in project.run("gen").err
     assert 'ctx: "ToolContext"' in (project.path / STUB).read_text()
@@ -137,7 +137,7 @@ def test_check_fails_on_what_is_open(project: ProjectFolder) -> None:
     assert (done.code, done.out) == (1, "")
     assert (
         done.err
-        == f"{STUB}:1:1: error: is not there; run: toolgen gen [stub-missing]\nexecutors: 1 missing\n"
+        == f"{STUB}:1:1: error: the file is missing; run: toolgen gen [stub-missing]\nexecutors: 1 missing\n"
     )
     project.run("gen")
     done = project.run("stubs", "--check")

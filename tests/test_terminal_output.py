@@ -161,7 +161,7 @@ def test_an_artifact_is_shown_and_saved(project: ProjectFolder) -> None:
     assert project.run("artifacts", "save", uri, "r.json").code == 0
     assert (project.path / "r.json").read_text() == '{"rows":[{"city":"Bonn","heat":3}]}'
     again = project.run("artifacts", "save", uri, "r.json")
-    assert (again.code, "is there already" in again.err) == (2, True)
+    assert (again.code, "already exists" in again.err) == (2, True)
     assert project.run("artifacts", "save", uri, "r.json", "--force").code == 0
     other = project.run("artifacts", "show", uri, "--session", "other")
     assert (other.code, "there is no artifact" in other.err) == (2, True)

@@ -112,7 +112,7 @@ def test_no_command_runs_the_project_of_another_user(theirs: ProjectFolder, name
     assert (done.code, done.out) == (2, "")
     assert done.err.startswith(
         f"error: toolgen does not run this code: {settings} belongs to user {NOBODY}, not to you "
-        f"(user {os.geteuid()}) or root\n  hint: if you trust whoever wrote it, run: export TOOLGEN_CONFIG="
+        f"(user {os.geteuid()}) or root\n  hint: if you trust its author, run: export TOOLGEN_CONFIG="
     )
     assert not ran(theirs)
 
@@ -148,7 +148,7 @@ def _link_to_folder(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ("change", "named"),
     [
         (_give_folder, "shared belongs to user"),
-        (_share_folder, "shared is a folder in which all users can write"),
+        (_share_folder, "shared is a folder that all users can write to"),
         (_link, "pyproject.toml belongs to user"),
         (_link_to_folder, "elsewhere belongs to user"),
     ],
@@ -199,7 +199,7 @@ def test_the_commands_of_the_hint_allow_it(
     """A shell gets them as they are printed, with a path that has what it reads as something else."""
     project = ProjectFolder(theirs.path.rename(theirs.path.with_name("it's $HOME")), theirs.capsys)
     monkeypatch.chdir(project.path / "work")
-    command = listed(project).err.partition("run: ")[2].strip().split(", or for good: ")[way]
+    command = listed(project).err.partition("run: ")[2].strip().split(", or permanently: ")[way]
     lines = f"{command}\n{shlex.join([sys.executable, '-m', 'toolgen', 'tools', 'list'])}"
     done = subprocess.run(["sh", "-c", lines], env=surroundings(), capture_output=True, text=True)
     assert (done.returncode, "hello" in done.stdout) == (0, True), done.stderr
@@ -303,7 +303,7 @@ def test_a_link_of_the_executors_leads_nothing_out_of_the_project(
         (project.path / name).rename(inner / name)
     (inner / "executors").symlink_to(elsewhere)
     done = project.run("gen", "--config", str(inner / "pyproject.toml"))
-    assert (done.code, "is not in the project: a link leads to" in done.err) == (2, True), done.err
+    assert (done.code, "is outside of the project: a link leads to" in done.err) == (2, True), done.err
     assert not list(elsewhere.iterdir())
     assert not (inner / "app/gen").exists()
 

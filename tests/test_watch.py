@@ -95,7 +95,7 @@ def test_ctrl_c_lets_a_round_end(project: ProjectFolder) -> None:
         watch.until("here")
         watch.interrupt()
         gate.write_text("go on")
-        assert set(watch.rest()) <= {"waiting for the design; Ctrl-C again ends it"}
+        assert set(watch.rest()) <= {"waiting for the design; press Ctrl-C again to stop it"}
     project.write("app/design.py", DESIGN)
     assert project.run("gen", "--diff").code == 0
 
@@ -111,7 +111,7 @@ def test_a_round_says_its_problems_as_asked(project: ProjectFolder) -> None:
         project.write("app/design.py", DESIGN.replace("Args(", "Argz("))
         (said,) = watch.until("hint: write Args")
         assert said.startswith("::error file=app/design.py,line=11,col=9,title=python-error::NameError: ")
-        assert watch.until("  hint: write Args")[0] == "error: the module 'app.design' does not import:"
+        assert watch.until("  hint: write Args")[0] == "error: the module 'app.design' cannot be imported:"
         assert watch.stop() == []
 
 
@@ -187,4 +187,4 @@ def test_a_file_that_each_round_writes_again_begins_no_other_one(project: Projec
 def test_watching_writes(project: ProjectFolder) -> None:
     for option in ("--check", "--diff"):
         done = project.run("gen", "--watch", option)
-        assert (done.code, "--watch writes" in done.err) == (2, True)
+        assert (done.code, "--watch cannot be combined" in done.err) == (2, True)

@@ -138,7 +138,9 @@ def test_a_runtime_that_keeps_no_runs_has_no_worker(runs: ProjectFolder) -> None
     runs.write("app/main.py", MAIN.replace('InProcessEngine("runs.db")', "InProcessEngine()"))
     done = runs.run("worker")
     assert (done.code, done.out) == (2, "")
-    assert done.err.startswith("error: the configured runtime keeps no runs beyond its process\n  hint: give")
+    assert done.err.startswith(
+        "error: the configured runtime does not keep runs after its process ends\n  hint: keep the runs"
+    )
 
 
 def test_a_second_worker_of_a_file_is_refused(runs: ProjectFolder) -> None:
@@ -153,7 +155,7 @@ def test_a_second_worker_of_a_file_is_refused(runs: ProjectFolder) -> None:
 def test_an_engine_without_queues_takes_none(runs: ProjectFolder, option: tuple[str, str]) -> None:
     done = runs.run("worker", *option)
     assert done.code == 2
-    assert "error: the engine 'in-process' takes its work from no queues\n" in done.err
+    assert "error: the engine 'in-process' has no task queues\n" in done.err
 
 
 def test_an_engine_with_queues_gets_the_options(runs: ProjectFolder) -> None:

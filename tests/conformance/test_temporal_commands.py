@@ -137,7 +137,7 @@ def test_workers_of_two_roles_execute_what_commands_answer_cancel_and_erase(
 def test_commands_say_that_no_worker_may_run(runs: ProjectFolder, monkeypatch: pytest.MonkeyPatch) -> None:
     for module in ("runs", "approve"):
         monkeypatch.setattr(f"toolgen.cli.{module}.ELSEWHERE_S", 0.1)
-    not_over = "it is not over; see that a worker runs, and is ready: toolgen worker\n"
+    not_over = "it has not ended; check that a worker is running: toolgen worker\n"
     waiting = "workers execute the runs; waiting at most 30 seconds\n"
     start(runs, "r-1:s-1:work a")
     done = runs.run("runs", "cancel", "r-1")

@@ -38,13 +38,13 @@ def test_a_broken_design_is_survived(project: ProjectFolder) -> None:
         assert said[0].startswith("app/design.py:12:13: error: ")
         project.write("app/design.py", f"{DESIGN})\n")
         said = watch.until("SyntaxError: unmatched ')'")
-        assert said[0] == "error: the module 'app.design' does not import:"
+        assert said[0] == "error: the module 'app.design' cannot be imported:"
         project.write("app/design.py", "import os\nos._exit(7)\n")
         assert watch.until("process")[-1] == "error: the design ended the process"
         project.write("app/design.py", DESIGN)
         assert watch.until("date") == [UP_TO_DATE]
         (project.path / "app/design.py").unlink()
-        assert "there is no module 'app.design'" in watch.until("or add the module")[0]
+        assert "the module 'app.design' was not found" in watch.until("or add the module")[0]
         project.write("app/design.py", DESIGN)
         assert watch.until("date") == [UP_TO_DATE]
         settings = (project.path / "pyproject.toml").read_text()
@@ -83,5 +83,5 @@ def test_a_second_ctrl_c_ends_a_design_that_hangs(project: ProjectFolder) -> Non
     with watching(project) as watch:
         watch.until("here")
         watch.interrupt()
-        watch.until("Ctrl-C again ends it")
+        watch.until("press Ctrl-C again to stop it")
         assert watch.stop() == []

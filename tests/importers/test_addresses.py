@@ -122,7 +122,7 @@ def test_a_check_reads_what_is_stored_and_fetches_nothing(project: ProjectFolder
     (project.path / "library_design.source.json").unlink()
     missing = project.run("import", "openapi", url, "--check")
     assert missing.code == 2
-    assert "there is no library_design.source.json, the document of the last import" in missing.err
+    assert "library_design.source.json, the document of the last import, is missing" in missing.err
     assert len(tls.arrived) == 2
 
 

@@ -91,7 +91,7 @@ def test_a_tool_list_becomes_a_design(folder: Folder) -> None:
     assert (done.code, done.out) == (0, "")
     assert done.err.splitlines() == [
         "files_design.py: the design module; edit it freely, it is not generated again",
-        "files_design.import.json: what was imported, so that the next import keeps what you edit",
+        "files_design.import.json: the record of this import, by which the next one keeps your edits",
         NEXT,
         "imported 1 tool",
     ]
@@ -122,7 +122,7 @@ def test_an_address_is_no_source_and_is_named_as_it_was_written(folder: Folder, 
     done = folder.run(kind, "https://api.example/a b.json")
     assert (done.code, done.err) == (
         2,
-        "error: https://api.example/a b.json is an address, and a source is a file\n"
+        "error: https://api.example/a b.json is a URL, but the source must be a file\n"
         "  hint: download it first: curl --output 'a b.json' 'https://api.example/a b.json'\n",
     )
 
@@ -185,7 +185,10 @@ def test_files_that_are_there_stay_as_they_are(folder: Folder) -> None:
     folder.write("mine\n", "files_design.py")
     done = folder.run("mcp", source)
     assert done.code == 2
-    assert "error: files exist already: files_design.py; nothing was written" in done.err
+    assert (
+        "error: files_design.py already exists, but the lock of its import, files_design.import.json, is "
+        "missing; nothing was written" in done.err
+    )
     assert folder.files() == ["files.json", "files_design.py"]
     assert (folder.path / "files_design.py").read_text("utf-8") == "mine\n"
 
@@ -228,7 +231,7 @@ def test_out_may_be_the_module_itself(folder: Folder) -> None:
     assert (done.code, done.err.splitlines()) == (
         2,
         [
-            "error: --out 'my-tools.py' is no module that Python imports by its name",
+            "error: --out 'my-tools.py' is not a module that Python can import",
             "  hint: --out my_tools_design.py",
         ],
     )
@@ -247,7 +250,7 @@ def test_out_may_be_the_module_itself(folder: Folder) -> None:
 def test_a_name_that_does_not_fit_is_refused(folder: Folder, option: str, value: str, hint: str) -> None:
     done = folder.run("mcp", folder.write([READ]), option, value)
     assert done.code == 2
-    assert done.err.startswith(f"error: {option} '{value}' is not a small letter")
+    assert done.err.startswith(f"error: {option} '{value}' must begin with a lowercase letter")
     assert done.err.endswith(f"hint: {option} {hint}\n")
 
 
@@ -315,11 +318,11 @@ def test_functions_become_a_design(folder: Folder, source: str) -> None:
 @pytest.mark.parametrize(
     ("source", "message"),
     [
-        ("nowhere", "there is no module 'nowhere'"),
-        ("nowhere.py", "there is no file nowhere.py"),
+        ("nowhere", "the module 'nowhere' was not found"),
+        ("nowhere.py", "the file nowhere.py does not exist"),
         ("sums.py:sub", "sums.py has no function 'sub'"),
         ("a b", "'a b' is not a dotted module name"),
-        ("failing.py", "failing.py does not import"),
+        ("failing.py", "failing.py cannot be imported"),
         ("empty.py", "empty.py defines no public function"),
     ],
 )

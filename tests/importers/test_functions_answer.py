@@ -191,7 +191,7 @@ def test_a_file_that_its_module_does_not_name_is_warned_of(
     elsewhere.write_text('def size(hall: str) -> int:\n    """Size it."""\n    return len(hall)\n')
     done = project.run("import", "python", str(elsewhere), "--out", "app")
     assert done.code == 0
-    assert "warning: Python finds no module 'halls' from here" in done.err
+    assert "warning: Python cannot import 'halls' from here" in done.err
     assert f"hint: put its file below {project.path}, or install its package" in done.err
     project.write("pyproject.toml", SETTINGS.format("halls"))
     assert project.run("gen").code == 0
@@ -273,7 +273,7 @@ def test_a_function_that_takes_the_context_keeps_its_executor(project: ProjectFo
     said = imported(project, "app.rooms", "rooms", added)
     assert "tool 'stream' at /ctx: the parameter 'ctx' takes the call context" in said
     done = project.run("call", "shift", '{"points": [], "tags": []}')
-    assert "its toolsets need code: rooms.rooms (an executor)" in done.err
+    assert "these toolsets need code: rooms.rooms (an executor)" in done.err
 
 
 @pytest.mark.exhaustive

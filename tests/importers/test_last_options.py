@@ -72,7 +72,7 @@ def test_another_name_is_another_design_and_two_are_told_apart(library: Library)
     assert designs() == ["counter_design.py", "desk_design.py"]
     done = library.command("mcp", source, "--out", ".")
     assert done.code == 2
-    assert "several designs have the source shelf.json: counter_design.py, desk_design.py" in done.err
+    assert "several designs were imported from shelf.json: counter_design.py, desk_design.py" in done.err
     assert "--out counter_design.py" in done.err
     assert library.command("mcp", source, "--out", "desk_design.py", "--check").code == 0
     assert library.command("mcp", source, "--name", "desk", "--check").code == 0

@@ -38,8 +38,8 @@ def test_the_import_and_the_first_call_say_which_setting_names_the_server(
     monkeypatch.setenv("TOOLGEN_LIBRARY__KEY", "k-3141592")
     done = project.run("import", "openapi", "library.json", "--out", "app/library.py")
     assert done.code == 0
-    assert "imported 1 tool; 1 warning; calls fail until the server is named: --server URL, or" in done.err
-    assert "is sent to: the server that its client is given (header X-Key)" in done.err
+    assert "imported 1 tool; 1 warning; calls fail until you set the server: --server URL, or" in done.err
+    assert "is sent to: the server that is set on its client (header X-Key)" in done.err
     assert project.run("gen").code == 0
     failed = project.run("call", "list", "{}")
     assert failed.code == 1

@@ -92,7 +92,7 @@ def test_many_servers_are_named_in_short_and_none_is_the_host_s(project: Project
     assert line.endswith(f"is sent to: {', '.join(servers[:3])}, … (header X-K)")
     module = 'd.Service("one", "One.", http.Security(http.APIKeySecurity("key", "Key.", query="k")), METHOD)'
     (line,) = sent_credentials(ast.parse(f"from toolgen.dsl import *\nservice = {module}\n"))
-    assert line == "TOOLGEN_ONE__KEY, if set, is sent to: the server that its client is given (query k)"
+    assert line == "TOOLGEN_ONE__KEY, if set, is sent to: the server that is set on its client (query k)"
 
 
 def test_a_new_project_says_it_too(project: ProjectFolder) -> None:

@@ -99,25 +99,25 @@ def test_a_lock_is_written_updated_and_compared(capsys: pytest.CaptureFixture[st
             (("--stdio", f"{BARE} dies"), "ended before it answered hint: start it by hand"),
             (("--stdio", "no-such-command"), "'no-such-command' hint: install it, or correct the command"),
             (("--url", "http://127.0.0.1:9/mcp"), "cannot be connected: ConnectError"),
-            (("--stdio", GOOD, "--url", "http://127.0.0.1:9"), "one of --stdio and --url"),
-            (("--check",), "one of --stdio and --url"),
+            (("--stdio", GOOD, "--url", "http://127.0.0.1:9"), "pass either --stdio or --url"),
+            (("--check",), "pass either --stdio or --url"),
             (("--stdio", GOOD, "--check"), "there is no lock bare.mcp.json to compare"),
-            (("--stdio", GOOD, "--out", "other.json"), "files exist already: other.json"),
+            (("--stdio", GOOD, "--out", "other.json"), "these files already exist: other.json"),
             (
                 ("--url", "http://127.0.0.1:9", "--header", "A: $NOT_SET"),
                 "variable NOT_SET of the header 'A' is not set",
             ),
             (
                 ("--url", "http://127.0.0.1:9", "--header", "A: b"),
-                "--header 'A' has no value from",
+                "--header 'A' does not take its value from",
             ),
             (
                 ("--url", "http://tools.example/mcp", "--header", "A: $HOME"),
                 "credentials would be sent to http://tools.example/mcp without encryption",
             ),
-            (("--stdio", GOOD, "--header", "A: $HOME"), "--header is for --url"),
-            (("--stdio", GOOD, "--allow-insecure"), "--allow-insecure is for --url"),
-            (("--allow-insecure",), "one of --stdio and --url"),
+            (("--stdio", GOOD, "--header", "A: $HOME"), "--header needs --url"),
+            (("--stdio", GOOD, "--allow-insecure"), "--allow-insecure needs --url"),
+            (("--allow-insecure",), "pass either --stdio or --url"),
             (("tools.json", "--allow-insecure"), "without a SOURCE"),
             (("tools.json", "--stdio", GOOD), "without a SOURCE"),
             ((), "SOURCE is missing: pass a file, or a live server with --stdio or --url"),
@@ -178,7 +178,7 @@ def test_a_locked_server_answers_calls_without_code(
     assert (code, told) == (
         0,
         "bare_design.py: the design module; edit it freely, it is not generated again\n"
-        "pyproject.toml: [tool.toolgen.mcp.bare] says how the server is reached\n"
+        "pyproject.toml: [tool.toolgen.mcp.bare] has the command or URL of the server\n"
         'next: set design = "bare_design" in [tool.toolgen] of pyproject.toml, then run: toolgen gen\n'
         "wrote bare.mcp.json: 28 tools\n",
     )
@@ -226,28 +226,28 @@ def test_a_project_with_a_runtime_keeps_its_settings(
 ) -> None:
     settings = '[tool.toolgen]\ndesign = "mine"\nruntime = "mine:runtime"\n'
     (folder / "pyproject.toml").write_text(settings)
-    assert "next: let your runtime open an MCPToolset for it" in run(capsys, "--stdio", GOOD)[2]
+    assert "next: open an MCPToolset for it in your runtime" in run(capsys, "--stdio", GOOD)[2]
     assert (folder / "pyproject.toml").read_text() == settings
 
 
 def test_no_secret_is_recorded(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
     (folder / "pyproject.toml").write_text('[tool.toolgen]\ndesign = "mine"\n')
     told = run(capsys, "--stdio", f"{GOOD} --token=abc")[2]
-    assert "may hold a secret, so [tool.toolgen.mcp.bare] is yours to write" in told
+    assert "may contain a secret, so write [tool.toolgen.mcp.bare] yourself" in told
     assert "abc" not in (folder / "pyproject.toml").read_text()
 
 
 @pytest.mark.parametrize(
     ("table", "problem"),
     [
-        ("mcp = 3", "is no table of servers"),
-        ("mcp.git = {}", "'git' says not how its server is reached"),
-        ('mcp.git = { command = ["a"], url = "https://a" }', "'git' says not how its server is reached"),
-        ('mcp.git = { command = "a" }', "'command' of 'git' is no list of texts"),
+        ("mcp = 3", "is not a table of servers"),
+        ("mcp.git = {}", "'git' needs either a command or a url"),
+        ('mcp.git = { command = ["a"], url = "https://a" }', "'git' needs either a command or a url"),
+        ('mcp.git = { command = "a" }', "'command' of 'git' is not a list of strings"),
         ('mcp.git = { command = ["a"], cwd = "b" }', "'git' has no key 'cwd'"),
         (
             'mcp.git = { url = "https://a", headers = { A = "b" } }',
-            "no value from an environment variable",
+            "does not take its value from an environment variable",
         ),
         ('mcp.git = { command = ["a"] }\nruntime = "a:b"', "is for projects without 'runtime'"),
     ],

@@ -329,7 +329,7 @@ def test_a_lock_that_cannot_be_read_keeps_no_decision(shop: Shop, old: str, new:
     for args in ((), ("--check",), ("openapi", "shop.json"), ("openapi", "shop.json", "--check")):
         done = shop.run(*args)
         assert (done.code, shop.design) == (2, before)
-        assert "write design and lock anew with --force" in flat(done.err)
+        assert "overwrite the design and its lock with --force" in flat(done.err)
     assert shop.run("openapi", "shop.json", "--force").code == 0
     assert f'http.Server("{OTHER}", accepted=False)' in shop.design
 

@@ -48,7 +48,7 @@ def test_check_and_diff_cover_the_tree_of_the_settings(project: ProjectFolder) -
     assert done.code == 1
     assert done.out.startswith(f"--- {FILE}\n+++ {FILE}\n")
     done = project.run("gen")
-    assert f"{FILE}: was edited; written again" in done.err
+    assert f"{FILE}: was edited; overwritten" in done.err
     assert project.run("gen", "--check").code == 0
 
 
@@ -85,7 +85,7 @@ def test_the_trees_and_the_stubs_stand_apart(project: ProjectFolder, folder: str
     before = project.files()
     done = project.run("gen", "--typescript", folder)
     assert done.code == 2
-    assert f"'typescript' ({folder}) into each other" in done.err
+    assert f"'typescript' ({folder}) overlap" in done.err
     assert project.files() == before
 
 

@@ -98,10 +98,10 @@ async def answer_call(project: Project, name: str, answer: AnswerOptions, sessio
             what = "the result of work" if suspended.kind == "pending" else "an answer"
             raise ToolgenError(
                 f"this waits for {what}, not for an approval",
-                hint="add --answer JSON, or refuse it with --cancel",
+                hint="add --answer JSON, or cancel the call with --cancel",
             )
         if not answer.is_sure and not is_confirmed("run it?", "answered"):
-            print("nothing was answered; --deny denies the call", file=sys.stderr)
+            print("the call was not answered; to deny it, add --deny", file=sys.stderr)
             return 1
         if not suspended.token:
             return await _answer_planner(runtime, engine, suspended, answer)
@@ -193,7 +193,10 @@ def _show(result: ToolResult, shown: bytes, faults: Sequence[str], run_id: str) 
         print(f"wait for it with: toolgen runs resume {printable(run_id)}", file=sys.stderr)
     if result.status == "unknown":
         call = printable(f"{run_id} {result.tool_call_id}".rstrip())
-        print(f"the outcome is unknown, settle it: toolgen runs resolve {call}{RESOLUTIONS}", file=sys.stderr)
+        print(
+            f"the outcome is unknown; record it with: toolgen runs resolve {call}{RESOLUTIONS}",
+            file=sys.stderr,
+        )
 
 
 async def _run_to_end_or_wait(engine: Engine, run_id: str) -> None:
@@ -223,7 +226,8 @@ async def _find_suspended(runtime: Runtime, name: str, session: str | None) -> S
     if len(found) > 1:
         ids = ", ".join(each.id for each in found[:_MOST_NAMED])
         raise ToolgenError(
-            f"{len(found)} calls wait whose ids begin with {name!r}: {ids}", hint="write a whole id"
+            f"{len(found)} suspended calls have ids that begin with {name!r}: {ids}",
+            hint="write the whole id",
         )
     if found:
         return found[0]
@@ -234,12 +238,12 @@ async def _find_suspended(runtime: Runtime, name: str, session: str | None) -> S
             raise UnsealedSuspensionError(call.run_id)
     if (run_id := await _run_of(durable_engine(runtime), name, session)) is not None:
         raise ToolgenError(
-            f"{name!r} was answered, or nobody can answer it any more",
-            hint=f"look at its run: toolgen runs show {printable(run_id)}",
+            f"{name!r} was already answered, or can no longer be answered",
+            hint=f"see its run: toolgen runs show {printable(run_id)}",
         )
     raise ToolgenError(
-        f"no call waits under {name!r}",
-        hint="list what waits with `toolgen approve`, or give the whole token",
+        f"no suspended call has the token or id {name!r}",
+        hint="list the suspended calls with `toolgen approve`, or write the whole token",
     )
 
 
@@ -282,14 +286,14 @@ async def show_waiting(project: Project, session: str | None, format: Listing) -
         suspects = [call for call in await runtime.waits.check() if call.state != "sealed"]
         going_on = await engine.list_runs(state="running", limit=1)
         asking = await engine.list_runs(state="waiting", session=session, limit=1)
-    hint = "answer one by its id: toolgen approve ID"
-    print(hint if waiting else "nothing waits for an answer", file=sys.stderr)
+    hint = "answer one with: toolgen approve ID"
+    print(hint if waiting else "nothing to approve or answer", file=sys.stderr)
     if suspects:
-        print("others are unsealed or tampered, look at them: toolgen runs check", file=sys.stderr)
+        print("other calls are unsealed or tampered with; see them with: toolgen runs check", file=sys.stderr)
     if asking and not (waiting or suspects):
-        print("see what is paused: toolgen runs list --status waiting", file=sys.stderr)
+        print("see paused runs with: toolgen runs list --status waiting", file=sys.stderr)
     if going_on and not waiting:
-        print("see what goes on, or was left: toolgen runs list --status running", file=sys.stderr)
+        print("see running or interrupted runs with: toolgen runs list --status running", file=sys.stderr)
     return 0
 
 
@@ -301,12 +305,12 @@ async def list_grants(project: Project, session: str | None, format: Listing) ->
         if format == "json":
             show_line(grant.shown())
             continue
-        until = datetime.fromtimestamp(grant.expires_at, UTC).isoformat(timespec="minutes")
+        until = f"{datetime.fromtimestamp(grant.expires_at, UTC):%Y-%m-%d %H:%M} UTC"
         uses = f"{grant.used} of {grant.uses} uses until {until}"
         facts = (grant.id, grant.tool, f"session {grant.session_id}", uses, grant.approved_by)
         print("  ".join(map(printable, facts)), visible(str(grant.shown()["covers"])), sep="  ")
     if not grants:
-        print("no approval counts for further calls", file=sys.stderr)
+        print("no active grants", file=sys.stderr)
     return 0
 
 
@@ -373,7 +377,7 @@ def with_grant(answer: AnswerOptions, grant: str) -> AnswerOptions:
     value = answer.value
     if not isinstance(value, dict) or value.get("approved") is not True or answer.is_whole:
         raise ToolgenError(
-            "--grant cannot be combined with another answer than an approval",
+            "--grant can only be combined with an approval",
             hint="leave out --deny, --cancel and --answer",
         )
     return replace(answer, value={**value, "grant": _json("--grant", grant, _GRANT_HINT)})
@@ -384,5 +388,5 @@ def _json(option: str, text: str, hint: str = "") -> Json:
         return typed_json(text)  # type: ignore[no-any-return]  # JSON
     except ValueError as error:
         quoted = shlex.quote(json.dumps(text, ensure_ascii=False))
-        quoting = f"quote it for the shell; a text stands in quotes of its own: {option} {printable(quoted)}"
+        quoting = f"quote it for the shell; a JSON string keeps its own quotes: {option} {printable(quoted)}"
         raise ToolgenError(f"{option} is not JSON: {error}", hint=hint or quoting) from error

@@ -37,7 +37,7 @@ async def save_artifact(project: Project, uri: str, file: Path, *, session: str 
     try:
         _write(file, artifact.data, force=force)
     except FileExistsError as error:
-        raise ToolgenError(f"{file} is there already", hint="choose another file, or add --force") from error
+        raise ToolgenError(f"{file} already exists", hint="choose another file, or add --force") from error
     except OSError as error:
         raise ToolgenError(f"cannot write {file}: {error.strerror}", hint="choose another file") from error
     print(f"{file}: {len(artifact.data):,} bytes of {artifact.info.media_type}", file=sys.stderr)

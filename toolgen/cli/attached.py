@@ -21,7 +21,7 @@ def attached_file(path: str | Path) -> Upload:
     try:
         path = path.expanduser()
         if path.is_fifo() or path.is_char_device() or path.is_socket():  # which may have no end
-            raise BadFileError(f"{path} cannot be read: it is no file")
+            raise BadFileError(f"{path} cannot be read: it is not a file")
         data = path.read_bytes()
     except (OSError, RuntimeError, ValueError) as error:  # no such file, no such user, or no such name
         raise BadFileError(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}") from error

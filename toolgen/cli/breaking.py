@@ -99,7 +99,9 @@ def find_breaking(request: BreakingRequest) -> Outcome:
     baseline = _baseline(request.baseline)
     _check_allowed(request.allowed)
     if unknown := [kind for kind in request.fail_on if kind not in KINDS]:
-        raise ToolgenError(f"--fail-on {unknown[0]!r} is no kind of change", hint=f"write {', '.join(KINDS)}")
+        raise ToolgenError(
+            f"--fail-on {unknown[0]!r} is not a kind of change", hint=f"write {', '.join(KINDS)}"
+        )
     is_admitted = _is_admitted(compared)
     judged = [
         _judged(each, request, compared.clauses, baseline, is_admitted=is_admitted)
@@ -180,11 +182,12 @@ def _check_allowed(allowed: Iterable[str]) -> None:
             continue
         if code not in BY_CODE:
             raise ToolgenError(
-                f"--allow {text!r} names no code of a change", hint="write CODE@TOOL, as the list has them"
+                f"--allow {text!r} does not begin with the code of a change",
+                hint="write CODE@TOOL, as the report prints them",
             )
         if BY_CODE[code].is_weakening:
             raise ToolgenError(
-                f"--allow {text!r}: a weaker guard is accepted by its place",
+                f"--allow {text!r}: a weaker guard is accepted by its place, not by its code",
                 hint=f"write --allow {quote(WEAKENED + place)}",
             )
 

@@ -81,7 +81,7 @@ class Clauses:
                     yield f"Breaks({clause.reason!r}) of {id_} matches no change"
                 for code in clause.codes:
                     if code not in BY_CODE:
-                        yield f"Breaks of {id_} names no code of a change: {code!r}"
+                        yield f"Breaks of {id_} has an unknown code: {code!r}"
                     elif code not in has:
                         yield f"Breaks of {id_} matches no change of the code {code!r}"
 

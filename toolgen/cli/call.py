@@ -47,10 +47,10 @@ from .runtime import (
 )
 from .terminal import show_document
 
-LEFT_WORK: Final = "the agent has answered, and has left work that goes on:"
+LEFT_WORK: Final = "the agent has answered; this work is still pending:"
 _LIMITS: Final = (*(row.keyword for row in LIMITS), "pattern", "format", "default")
 
-RESOLUTIONS: Final = " with --result JSON, --failed TEXT or --not-run"
+RESOLUTIONS: Final = " and --result JSON, --failed TEXT or --not-run"
 """What `toolgen runs resolve RUN CALL` takes, one of them."""
 
 
@@ -135,7 +135,7 @@ def _json_hint(result: ToolResult, spec: ToolSpec | None) -> str:
         dict.fromkeys(spec.payload.schema.get("required", ()), "…"), ensure_ascii=False
     )
     return (
-        "  hint: the arguments are one JSON object, with double quotes inside and single quotes around it "
+        "  hint: pass the arguments as one JSON object, with single quotes around it "
         f"for the shell: toolgen call {spec.name} {shlex.quote(example)}"
     )
 
@@ -243,7 +243,7 @@ def describe_suspended(suspended: Suspended) -> str:
     lines = [f"{printable(suspended.tool)} waits until {_until(suspended)}: {suspended.kind}"]
     asked = suspended.question or (f"it goes on as {suspended.handle!r}" if suspended.handle else "")
     lines += [printable(text) for text in (asked, suspended.preview) if text]
-    part = "this shows only a part of the arguments; all of them:"
+    part = "the preview does not show all arguments; these are all:"
     if suspended.run_id:
         lines += [f"run: {printable(suspended.run_id)}"]
     if suspended.requested_by:
@@ -288,7 +288,7 @@ def _until(suspended: Suspended) -> str:
     if not suspended.expires_at:
         return "its run ends"
     try:
-        return dt.datetime.fromtimestamp(suspended.expires_at, dt.UTC).isoformat(timespec="minutes")
+        return f"{dt.datetime.fromtimestamp(suspended.expires_at, dt.UTC):%Y-%m-%d %H:%M} UTC"
     except (OverflowError, ValueError, OSError):  # beyond the year 9999
         return "the end of time"
 
@@ -305,7 +305,8 @@ def _expected(schema: Mapping[str, Any]) -> str:
     required = schema.get("required", ())
     parts = []
     for name, part in properties.items():
-        notes = [*_limits(part), *([] if name in required else ["may be left out"])]
+        notes = ["seconds"] if name.endswith("_s") else []
+        notes += [*_limits(part), *([] if name in required else ["optional"])]
         parts.append(f"{_json(name)}: {_expected(part)}{_noted(notes)}")
     return f"{{{', '.join(parts)}}}"
 

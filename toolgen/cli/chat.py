@@ -25,13 +25,13 @@ from .conversing import OpenAgent, TurnView, following, open_agent
 from .terminal import has_colours, typed_json, user_name
 
 _HELP: Final = """\
-/tools            the tools that the model is offered
-/model NAME       another model plans from now on: demo, openai:gpt-5, NAME@http://localhost:11434/v1
-/attach FILE      a file that goes with your next message: an image, a PDF, text
-/events           the events of this conversation, one JSON object a line
-/replay           the conversation again, since this command began
-/session          its id, by which it goes on: toolgen chat AGENT --session ID
-/quit             the end; so is Ctrl-D"""
+/tools            list the tools that the model is offered
+/model NAME       switch the model: demo, openai:gpt-5, NAME@http://localhost:11434/v1
+/attach FILE      send a file with your next message: an image, a PDF or text
+/events           print the events of this conversation, one JSON object per line
+/replay           show the conversation again, since this command began
+/session          print the session id; continue it later with: toolgen chat AGENT --session ID
+/quit             end the chat; Ctrl-D does too"""
 
 _DIM, _END = "\x1b[2m", "\x1b[0m"
 
@@ -112,7 +112,7 @@ class _Chat:
                 break
             if not await self._ask_all(handle, output.awaiting):
                 agent = self._opened.client.agent
-                _say(f"it waits; go on by: toolgen chat {agent} --session {self._session}")
+                _say(f"the turn waits; continue it with: toolgen chat {agent} --session {self._session}")
                 return
         if output.text and self._opened.runtime.events is None:
             _write(f"{printable_lines(output.text)}\n")
@@ -123,10 +123,10 @@ class _Chat:
         """Ask the person each question; return whether all were answered."""
         for question in awaiting:
             if question.kind == "credential":  # a secret is not typed where it is shown
-                _say(f"{printable(question.question)}\ngive it by: toolgen approve {question.id}")
+                _say(f"{printable(question.question)}\nenter it with: toolgen approve {question.id}")
                 return False
             if question.kind in ("pending", "external", "unsealed", "tampered"):
-                _say(f"it waits for {question.kind} work: {printable(question.question or question.tool)}")
+                _say(f"the turn waits: {question.kind}: {printable(question.question or question.tool)}")
                 return False
             if not await self._ask(handle, question):
                 return False
@@ -147,7 +147,7 @@ class _Chat:
                 async with hiding_waiting(self._opened.runtime, awaiting.id):
                     await handle.answer(awaiting, answer, by=user_name())
             except (ValueError, SuspensionError) as error:
-                _say(f"{error}; once more:")
+                _say(f"{error}; try again:")
                 continue
             return True
         return False
@@ -156,7 +156,7 @@ class _Chat:
         _say(_HELP)
 
     async def _unknown(self, _: str) -> None:
-        _say("there is no such command; /help lists them")
+        _say("unknown command; /help lists the commands")
 
     async def _tools(self, _: str) -> None:
         meta = CallMeta(session_id=self._session)
@@ -169,7 +169,7 @@ class _Chat:
         except ToolgenError as error:
             _say(f"error: {error}")
             return
-        _say(f"{name} plans from now on")
+        _say(f"{name} is now the model")
 
     async def _attach(self, path: str) -> None:
         try:
@@ -179,7 +179,7 @@ class _Chat:
             return
         self._files.append(file)
         facts = f"({file.media_type}, {len(file.data):,} bytes)"
-        _say(f"{printable(file.name)} {facts} goes with your next message")
+        _say(f"{printable(file.name)} {facts} will be sent with your next message")
 
     async def _events(self, _: str) -> None:
         for event in self.view.seen:
@@ -217,7 +217,7 @@ def _views_of(runtime: Runtime, tool: str) -> dict[str, str]:
 def _approval_prompt(awaiting: Suspended) -> str:
     """Return how an approval is typed, with what the design asks for besides."""
     part = _further_part(awaiting)
-    return f"[y/N], or y and the {part} as JSON, such as: y {{…}}" if part else "[y/N]"
+    return f"[y/N], or y and the {part} as JSON, for example: y {{…}}" if part else "[y/N]"
 
 
 def _further_part(awaiting: Suspended) -> str:
@@ -251,7 +251,9 @@ def _answer(line: str, schema: Any) -> Any:
     try:
         return typed_json(line)
     except ValueError as error:
-        raise ValueError(f"the answer is JSON by this schema: {json.dumps(dict(schema))} ({error})") from None
+        raise ValueError(
+            f"the answer must be JSON that matches this schema: {json.dumps(dict(schema))} ({error})"
+        ) from None
 
 
 def _write(text: str) -> None:

@@ -35,7 +35,7 @@ EXAMPLES: Final = {
     "lint": 'lint = { many-arguments = 20, missing-annotations = "error" }',
 }
 """A line of each setting, by its key."""
-_LIVE: Final = "is the function of 'runtime', so that tests would run on live data"
+_LIVE: Final = "is also the function of 'runtime', so tests would run on live data"
 
 
 @frozen_record
@@ -116,7 +116,7 @@ def find_project(file: Path | None) -> Project:
         if file is None:
             raise ToolgenError(
                 f"no pyproject.toml in {here} or above it",
-                hint="run toolgen in a project, pass --config FILE, or begin a project: toolgen init NAME",
+                hint="run toolgen in a project, pass --config FILE, or start a project: toolgen init NAME",
             )
     project = read_project(file.absolute())
     if not is_named:
@@ -169,7 +169,7 @@ def _project(file: Path, table: dict[str, object]) -> Project:
             raise _setting_error(file, key, value, "is not a non-empty string")
     if "design" not in values and "functions" not in others:
         hint = f"add {EXAMPLES['design']}, or {EXAMPLES['functions']}"
-        raise ToolgenError(f"{file}: [tool.toolgen] names no design", hint=hint)
+        raise ToolgenError(f"{file}: [tool.toolgen] has no design", hint=hint)
     for key in ("out", "stubs", "typescript"):
         if key in values and not _is_folder(values[key]):
             raise _setting_error(file, key, values[key], "is not a folder inside the project")
@@ -178,7 +178,7 @@ def _project(file: Path, table: dict[str, object]) -> Project:
     if "package" not in values and not _is_dotted(".".join(out.parts)):
         raise ToolgenError(
             f"{file}: [tool.toolgen] out {str(out)!r} has no import path",
-            hint=f"say under which name it is imported: {EXAMPLES['package']}",
+            hint=f"set its import path: {EXAMPLES['package']}",
         )
     values.setdefault("package", ".".join(out.parts))
     _require_free_name(file, values, out)
@@ -234,7 +234,7 @@ def _require_apart(file: Path, values: Mapping[str, str]) -> None:
         if first.is_relative_to(second) or second.is_relative_to(first):
             yours = "one is toolgen's, the other yours" if "stubs" in (name, other) else "both are toolgen's"
             raise ToolgenError(
-                f"{file}: [tool.toolgen] puts {name!r} ({first}) and {other!r} ({second}) into each other",
+                f"{file}: [tool.toolgen] {name!r} ({first}) and {other!r} ({second}) overlap",
                 hint=f"give each a folder of its own: {yours}",
             )
 
@@ -268,7 +268,7 @@ def _functions(file: Path, value: object) -> tuple[str, ...]:
         problem = "is not a list of modules, module:function or module:object"
         raise _setting_error(file, "functions", value, problem)
     if len(set(names)) < len(names):
-        raise _setting_error(file, "functions", value, "has one of them twice", "remove one")
+        raise _setting_error(file, "functions", value, "lists one of them twice", "remove one")
     return names
 
 

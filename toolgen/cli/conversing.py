@@ -84,7 +84,7 @@ async def open_agent(project: Project, agent: str, model: str) -> AsyncIterator[
                 "the configured runtime has no agent",
                 hint="put an Agent(…) into the design, and call its generated `register` in `runtime`",
             )
-        name = agent_named(agents, agent, "the command names the agent") if agent else agents.list()[0]
+        name = agent_named(agents, agent) if agent else agents.list()[0]
         opened = OpenAgent(runtime=runtime, agents=agents, client=agents.client(name))
         if model:
             opened.set_model(model)

@@ -28,14 +28,14 @@ def read_credential(suspended: Suspended) -> Credential:
     is_pair = request.get("kind") == "basic"
     if sys.stdin.isatty():
         username = _line(f"user of {request['service']}: ") if is_pair else ""
-        prompt = printable(f"{request['scheme']} of {request['service']}, which is not shown: ")
+        prompt = printable(f"{request['scheme']} of {request['service']}, hidden: ")
         secret = getpass.getpass(prompt, stream=sys.stderr)
     else:
         text = sys.stdin.readline().rstrip("\r\n")
         username, _, secret = text.partition(":") if is_pair else ("", "", text)
     if not secret:
         raise ToolgenError(
-            "no credential was given; nothing was answered",
+            "no credential was entered; nothing was answered",
             hint=f"type it at a terminal, or write {'user:password' if is_pair else 'it'} to stdin",
         )
     return Credential(secret=secret, username=username)

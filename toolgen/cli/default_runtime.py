@@ -76,7 +76,7 @@ async def _designed(
     if needing := [f"{toolset.service}.{toolset.name} ({need})" for toolset, need in needs if need]:
         code = ", ".join(needing)
         raise ToolgenError(
-            f"{project.file}: [tool.toolgen] names no runtime, and its toolsets need code: {code}",
+            f"{project.file}: [tool.toolgen] has no runtime, but these toolsets need code: {code}",
             hint='add runtime = "module:callable", a function that returns a configured Runtime',
         )
     for toolset in toolsets:

@@ -108,8 +108,8 @@ class _Runtimes:
         async with open_test_runtime(self._project) as runtime:
             if runtime is self._last:
                 raise ToolgenError(
-                    f"{self._project.test_runtime!r} gave the same runtime twice",
-                    hint="make a new one in each call, so that no example sees what another one did",
+                    f"{self._project.test_runtime!r} returned the same runtime twice",
+                    hint="create a new runtime in each call, so that examples do not affect each other",
                 )
             self._last = runtime
             yield runtime
@@ -155,7 +155,7 @@ def _not_run(toolset: Toolset, tool: Tool) -> str:
     if toolset.exporter:
         return f"it starts a run of {toolset.exporter}"
     if not tool.facts.annotations.get("read_only"):
-        return "it writes; a tool with Annotations(read_only=True) is run"
+        return "it may write: only tools with Annotations(read_only=True) are run"
     if tool.confirmation or tool.long_running:
         return "it waits for an answer"
     return ""
@@ -168,7 +168,7 @@ def _spec(project: Project, toolset: Toolset, tool: Tool) -> ToolSpec:
     except (FoundError, FormatError):
         raise
     except ToolgenError as error:
-        raise ToolgenError(f"there is no generated code for {tool.id}", hint="run: toolgen gen") from error
+        raise ToolgenError(f"no generated code for {tool.id}", hint="run: toolgen gen") from error
     for spec in specs:
         if spec.id == tool.id:
             return spec
@@ -208,7 +208,7 @@ async def _problem(runtime: Runtime, case: _Case, meta: CallMeta, *, is_live: bo
         await runtime.waits.cancel(result.suspension.token, "an example of the design")
     if result.status in ("suspended", "pending"):
         waits = f"waits: {result.suspension.kind}" if result.suspension else "waits"
-        compared = "it has no result to compare; leave the result out of the example"
+        compared = "so there is no result to compare; leave the result out of the example"
         return "" if expected is None else f"{waits}, {compared}"
     if faults:
         return "\n".join(faults)
@@ -221,7 +221,7 @@ async def _problem(runtime: Runtime, case: _Case, meta: CallMeta, *, is_live: bo
         return ""
     wanted = compact(case.spec.result.public(json.loads(document))).encode()
     difference = _difference(_pretty(wanted), _pretty(_shown(result, case)))
-    return "\n".join(difference) or "a sensitive value is another one than expected"
+    return "\n".join(difference) or "a sensitive value differs from the expected one"
 
 
 def _shown(result: ToolResult, case: _Case) -> bytes:

@@ -33,9 +33,9 @@ EXPLANATIONS: Final = Path(__file__).with_name("explanations")
 
 _BLOCK: Final = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _INTRODUCTIONS: Final = {
-    "python": "A design that has it:",
-    "text": "What toolgen says:",
-    "diff": "What repairs it:",
+    "python": "A design that causes it:",
+    "text": "What toolgen reports:",
+    "diff": "The fix:",
 }
 
 
@@ -56,7 +56,7 @@ def explain(code: str | None) -> str:
             hint = f"did you mean {near[0]}?"
         elif near := difflib.get_close_matches(code, codes, cutoff=0.4):
             hint = f"close codes are {', '.join(near)}; {hint}"
-        raise ToolgenError(f"there is no code {code!r}", hint=hint)
+        raise ToolgenError(f"unknown code {code!r}", hint=hint)
     parts = [code, textwrap.fill(RULES[code].explanation, 100)]
     for language, block in blocks(code).items():
         parts += [_INTRODUCTIONS[language], textwrap.indent(block.rstrip("\n"), "    ")]

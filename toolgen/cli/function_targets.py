@@ -41,7 +41,7 @@ def missing_functions(design: Design, clauses: Iterable[Clause]) -> Iterator[Fin
         if (fault := _fault(module, path.partition(".")[0])) and source is not None:
             problem, hint = fault
             yield FUNCTION_MISSING.finding(
-                f"the method {method!r} is {target}, and {problem}", place=source.located(), hint=hint
+                f"the method {method!r} calls {target}, but {problem}", place=source.located(), hint=hint
             )
 
 
@@ -49,7 +49,10 @@ def _fault(module: str, name: str) -> tuple[str, str] | None:
     """Return why a module has no value of a name, and what to do about it; None where it may have one."""
     spec = _spec(module)
     if spec is None:
-        return f"there is no module {module!r}", "install it, or put it below the folder of pyproject.toml"
+        return (
+            f"the module {module!r} was not found",
+            "install it, or put it below the folder of pyproject.toml",
+        )
     if spec.origin is None or not spec.origin.endswith(".py"):
         return None
     names = _names(Path(spec.origin))

@@ -26,7 +26,7 @@ def function_toolsets(project: Project) -> tuple[StaticToolset, ...]:
     Functions that cannot be tools are left out with a warning where all of a module or an object were named.
 
     Raises:
-        ToolgenError: a module does not import, no function in it can be a tool, one that is named cannot,
+        ToolgenError: a module cannot be imported, no function in it can be a tool, one that is named cannot,
             or two have one name.
     """
     groups: dict[str, list[tuple[str, FoundFunctions]]] = {}
@@ -55,10 +55,13 @@ def _tools(toolset: str, source: str, named: FoundFunctions) -> list[BoundTool]:
             problems.append(str(error))
     if not tools:
         listed = "".join(f"\n  {line}" for problem in problems for line in problem.splitlines())
-        raise ToolgenError(f"{source} has no function that can be a tool:{listed}", hint="annotate its types")
+        raise ToolgenError(
+            f"{source} has no function that can be a tool:{listed}",
+            hint="annotate its parameters and its return value",
+        )
     for problem in problems:
         line = " ".join(problem.split())
-        print(visible(f"warning: {source} is served without: {line}"), file=sys.stderr)
+        print(visible(f"warning: {source} is served without one of its functions: {line}"), file=sys.stderr)
     return tools
 
 
@@ -73,7 +76,7 @@ def _require_unique(toolsets: Iterable[tuple[str, StaticToolset]]) -> None:
         for tool in toolset.bound:
             if first := places.get(tool.spec.name):
                 raise ToolgenError(
-                    f"'functions' has two tools {tool.spec.name!r}: of {first} and of {place}",
+                    f"'functions' has two tools {tool.spec.name!r}: in {first} and in {place}",
                     hint="name the functions one by one, as module:function, or rename one of the two",
                 )
             places[tool.spec.name] = place

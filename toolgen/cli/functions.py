@@ -57,8 +57,8 @@ def find_functions(source: str, folder: Path | None = None) -> FoundFunctions:
     public functions that the module defines, in their order; what `__all__` lists may come from elsewhere.
 
     Raises:
-        ToolgenError: the module does not import, there is no such function in it, or a relative path leads to
-            a file of another user.
+        ToolgenError: the module cannot be imported or has no such function, or a relative path leads to a
+            file of another user.
     """
     place, name = _parts(source)
     is_file = place.endswith(".py") or os.sep in place
@@ -66,7 +66,7 @@ def find_functions(source: str, folder: Path | None = None) -> FoundFunctions:
     is_importable = True
     if is_file and not os.path.isabs(place):
         require_trusted(folder / place)
-    with user_code_errors(f"{place} does not import"):
+    with user_code_errors(f"{place} cannot be imported"):
         if is_file:
             module, is_importable = _module_of_file((folder / place).resolve(), folder)
         else:
@@ -101,7 +101,7 @@ def _module(name: str, folder: Path) -> ModuleType:
     except ModuleNotFoundError as error:
         if error.name is None or not f"{name}.".startswith(f"{error.name}."):
             raise
-        raise ToolgenError(f"there is no module {error.name!r}", hint=_HINT) from error
+        raise ToolgenError(f"the module {error.name!r} was not found", hint=_HINT) from error
 
 
 def _module_of_file(file: Path, folder: Path) -> tuple[ModuleType, bool]:
@@ -110,7 +110,7 @@ def _module_of_file(file: Path, folder: Path) -> tuple[ModuleType, bool]:
     That is the name that its package gives it, or its path below the folder.
     """
     if not file.is_file():
-        raise ToolgenError(f"there is no file {os.path.relpath(file)}", hint=_HINT)
+        raise ToolgenError(f"the file {os.path.relpath(file)} does not exist", hint=_HINT)
     names, root = [file.stem], file.parent
     while (root / "__init__.py").is_file():
         names.insert(0, root.name)
@@ -134,7 +134,7 @@ def _module_of_file(file: Path, folder: Path) -> tuple[ModuleType, bool]:
         name, is_importable = f"{name}_", False
     spec = importlib.util.spec_from_file_location(name, file)
     if spec is None or spec.loader is None:
-        raise ToolgenError(f"{file} is not a file of Python", hint=_HINT)
+        raise ToolgenError(f"{file} is not a Python file", hint=_HINT)
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module  # where dataclasses and pydantic look names up
     try:
@@ -184,8 +184,8 @@ def _named(module: ModuleType, place: str, path: str) -> FoundFunctions:
     if is_object and callable(value):
         return FoundFunctions(module=module, owner=owner, described=held, functions={name: value})
     names = ", ".join(name for name, _ in _functions(module)) or "none"
-    what = "has no" if value is None else f"has {type(value).__name__} where it should have the"
-    raise ToolgenError(f"{place} {what} function {path!r}", hint=f"its functions are {names}")
+    of_type = "" if value is None else f": it is of type {type(value).__name__}"
+    raise ToolgenError(f"{place} has no function {path!r}{of_type}", hint=f"its functions are {names}")
 
 
 def _methods_of_class(class_: type, place: str) -> dict[str, Callable[..., object]]:
@@ -201,10 +201,10 @@ def _methods_of_class(class_: type, place: str) -> dict[str, Callable[..., objec
         return methods
     module, _, path = place.rpartition(":")
     name = snake(class_.__name__)
-    what = f"its method {needing[0]!r} needs" if needing else "a tool needs"
+    what = f"its method {needing[0]!r} needs" if needing else "its methods need"
     raise ToolgenError(
-        f"{place} is a class, and {what} an object",
-        hint=f"write {name} = {path}(…) in the module, and name {module}:{name}",
+        f"{place} is a class, and {what} an instance",
+        hint=f"write {name} = {path}(…) in the module, and use {module}:{name}",
     )
 
 

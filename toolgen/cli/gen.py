@@ -40,8 +40,10 @@ _STYLES: Final = {"@": "36", "-": "31", "+": "32"}
 """Terminal style of a line by its first character."""
 
 GENERATE: Final = "run: toolgen gen"
-_EDITED: Final = "make the change in the design or an executor: toolgen gen writes the file without it"
-_STALE_STAMP: Final = "the stamp is not that of the design, by which commands see whether the code is older"
+_EDITED: Final = "make the change in the design or in an executor; toolgen gen overwrites this file"
+_STALE_STAMP: Final = (
+    "the recorded digests of the design are out of date, so commands cannot detect outdated code"
+)
 
 _MOST_NAMES: Final = 3
 """New stubs that the summary names; of more it only gives the number."""
@@ -90,9 +92,7 @@ def generate_output(
         ]
         trees = [*zip(plan.trees, reports, strict=True)]
         notes = [
-            f"{tree.out / path}: was edited; written again"
-            for tree, report in trees
-            for path in report.edited
+            f"{tree.out / path}: was edited; overwritten" for tree, report in trees for path in report.edited
         ]
         notes += plan.stubs.notes
         warnings = [*plan.warnings]
@@ -135,7 +135,7 @@ def check_output(project: Project, format: Format = "text") -> Outcome:
         if not findings:
             return _current(project)
         is_repaired = any(finding.hint in (GENERATE, _EDITED) for finding in findings)
-        repair = GENERATE if is_repaired else "delete what was kept"
+        repair = GENERATE if is_repaired else "delete the files that are no longer generated"
         return reported(findings, format, code=1, summary=f"the output is not up to date; {repair}")
 
 
@@ -223,9 +223,9 @@ def differences(out: Path, comparison: Comparison) -> list[Finding]:
     """Return a finding for each generated file that differs from the design."""
     groups: tuple[tuple[Code, str, tuple[str, ...]], ...] = (
         (OUTPUT_MISSING, "the file is missing", comparison.missing),
-        (OUTPUT_CHANGED, "the file is not what the design says now", comparison.changed),
+        (OUTPUT_CHANGED, "the file does not match the design", comparison.changed),
         (OUTPUT_EDITED, "the file was edited", comparison.edited),
-        (OUTPUT_UNRECORDED, "the file is there, but not in the manifest", comparison.unrecorded),
+        (OUTPUT_UNRECORDED, "the file exists, but is not in the manifest", comparison.unrecorded),
         (OUTPUT_STALE, "the file is no longer generated", comparison.stale),
     )
     findings = [
@@ -237,7 +237,7 @@ def differences(out: Path, comparison: Comparison) -> list[Finding]:
     ]
     findings += (kept_output(out / path) for path in comparison.kept)
     if not findings and not comparison.is_current:
-        return [_stale_manifest(out, "it is not the manifest that toolgen writes of the files")]
+        return [_stale_manifest(out, "the manifest does not match the files")]
     return findings
 
 

@@ -97,7 +97,7 @@ def _response(head: bytes, state: Callable[[], WorkerState]) -> bytes:
             is_ready = HTTPStatus.OK if now == "ready" else HTTPStatus.SERVICE_UNAVAILABLE
             return _written(is_ready, now, has_body)
         case _:
-            return _written(HTTPStatus.NOT_FOUND, "there are /live and /ready", has_body)
+            return _written(HTTPStatus.NOT_FOUND, "not found; use /live or /ready", has_body)
 
 
 def _written(status: HTTPStatus, text: str, has_body: bool = True) -> bytes:

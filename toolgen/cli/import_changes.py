@@ -30,7 +30,7 @@ def sent_credentials(module: ast.AST) -> list[str]:
     for sent in credentials_in(module):
         name = environment_name(sent.service, sent.scheme)
         more = ["…"] if len(sent.servers) > _MOST_SERVERS else []
-        servers = ", ".join([*sent.servers[:_MOST_SERVERS], *more]) or "the server that its client is given"
+        servers = ", ".join([*sent.servers[:_MOST_SERVERS], *more]) or "the server that is set on its client"
         if sent.has_client:
             id_, secret = client_names(sent.service, sent.scheme)
             line = (
@@ -39,7 +39,7 @@ def sent_credentials(module: ast.AST) -> list[str]:
         else:
             line = f"{name}, if set, is sent to: {servers} ({sent.place})"
         if sent.copies:
-            line = f"{line}; in some requests also as {', '.join(sent.copies)}, which is no argument then"
+            line = f"{line}; in some requests also as {', '.join(sent.copies)}, which is then not an argument"
         lines.append(printable(line))
     return lines
 
@@ -52,7 +52,7 @@ def contract_changes(before: Mapping[str, str], after: Mapping[str, str]) -> tup
     """
     old, new = _contract(before), _contract(after)
     if old is None or new is None:
-        return ("whom the changes break cannot be told: a design of the source does not evaluate",)
+        return ("the changes cannot be compared: the design of the source cannot be evaluated",)
     changes = ranked(compare(old, new))
     more = len(changes) - _MOST_SENTENCES
     return (

@@ -59,8 +59,8 @@ def _imported_design(design: Path, kind: str, source: str, name: str, *, is_forc
     if len(found) < 2 or design in found:
         return design if design in found or not found else found[0]
     names = ", ".join(each.name for each in found)
-    hint = f"name the one that you mean, for example --out {shlex.quote(str(found[0]))}"
-    raise ToolgenError(f"several designs have the source {source}: {names}", hint=hint)
+    hint = f"choose one of them, for example --out {shlex.quote(str(found[0]))}"
+    raise ToolgenError(f"several designs were imported from {source}: {names}", hint=hint)
 
 
 def _place(out: Path, name: str) -> Path:
@@ -73,7 +73,7 @@ def _place(out: Path, name: str) -> Path:
         return out / f"{name}_design.py"
     if not out.stem.isidentifier() or keyword.iskeyword(out.stem):
         hint = f"--out {out.with_name(f'{snake(out.stem) or name}_design.py')}"
-        raise ToolgenError(f"--out {str(out)!r} is no module that Python imports by its name", hint=hint)
+        raise ToolgenError(f"--out {str(out)!r} is not a module that Python can import", hint=hint)
     if out.stem in sys.stdlib_module_names and out.parent.resolve() == Path.cwd():
         hint = f"--out {out.with_name(f'{out.stem}_design.py')}"
         raise ToolgenError(f"--out {str(out)!r} would hide Python's own module {out.stem!r}", hint=hint)

@@ -46,9 +46,9 @@ class Chosen:
         for old, new in renamed.items():
             if not old or not is_name(new):
                 written = f"{old}={new}" if old else new
-                raise ToolgenError(f"--rename {written!r} is no ID=NEW", hint=f"--rename ID={name_of(new)}")
+                raise ToolgenError(f"--rename {written!r} is not ID=NEW", hint=f"--rename ID={name_of(new)}")
         if self.server and not is_server(self.server):
-            message = f"--server {self.server!r} is no absolute address of http or https"
+            message = f"--server {self.server!r} is not an absolute http or https URL"
             raise ToolgenError(message, hint="--server https://api.example.com")
         selection = Selection(
             tags=self.tags,
@@ -161,7 +161,7 @@ def require_file(source: str) -> None:
     if is_address(source):
         name = source.rstrip("/").rpartition("/")[2]
         raise ToolgenError(
-            f"{source} is an address, and a source is a file",
+            f"{source} is a URL, but the source must be a file",
             hint=f"download it first: curl --output {shlex.quote(name)} {shlex.quote(source)}",
         )
 

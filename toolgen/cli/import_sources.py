@@ -79,7 +79,7 @@ def api_at(url: str, design: Path, *, is_check: bool) -> APISource:
     if is_check:
         if (file := next(filter(Path.exists, files), None)) is None:
             hint = "import it without --check first, and keep the document beside the lock"
-            raise ToolgenError(f"there is no {files[0]}, the document of the last import", hint=hint)
+            raise ToolgenError(f"{files[0]}, the document of the last import, is missing", hint=hint)
         return APISource(document=replace(read_document(file, yaml=True), base=url))
     show_progress(f"fetching {url}…")
     text = decoded(asyncio.run(fetched(url, MOST_BYTES)), url)
@@ -117,6 +117,6 @@ def read_source(kind: Kind, source: str) -> ReaderResult:
 
 def _elsewhere(source: ReaderResult) -> ReaderResult:
     """Return the source with a finding that its module is not found by its name."""
-    message = f"Python finds no module {source.module!r} from here, so that calls of its functions fail"
+    message = f"Python cannot import {source.module!r} from here, so calls to its functions fail"
     hint = f"put its file below {os.getcwd()}, or install its package"
     return replace(source, findings=(finding_at(NOT_IMPORTABLE, "", message, hint=hint), *source.findings))

@@ -85,7 +85,9 @@ def import_tools(request: ImportRequest) -> Outcome:
     _require_lock(source)
     if request.is_check:
         hint = "import it without --check first, and keep the .import.json beside the design"
-        raise ToolgenError(f"there is no import of {request.source} to compare with", hint=hint)
+        raise ToolgenError(
+            f"{request.source} was not imported before, so there is nothing to compare", hint=hint
+        )
     lock, schemas, tree = source.lock()
     stored = {file.name: text for file, text in source.stored.items() if text is not None}
     texts = {source.file.name: lock.module, **schemas, **stored, lock_path(source.file).name: lock_text(lock)}
@@ -108,8 +110,8 @@ def _require_names(request: ImportRequest) -> None:
     for option, text in (("--name", request.name), ("--service", request.service)):
         if text and not is_name(text):
             raise ToolgenError(
-                f"{option} {text!r} is not a small letter, then small letters, digits and '_', "
-                f"at most {LONGEST_NAME}, and no keyword of Python",
+                f"{option} {text!r} must begin with a lowercase letter, consist of lowercase letters, digits "
+                f"and '_', have at most {LONGEST_NAME} characters, and not be a Python keyword",
                 hint=f"{option} {name_of(text)}",
             )
 
@@ -131,8 +133,8 @@ def _require_lock(source: _Imported) -> None:
     """Raise if a design is there and its lock is not, so that nothing is known of what was imported."""
     if source.file.exists() and not source.request.is_forced:
         raise ToolgenError(
-            f"files exist already: {source.file.name}; nothing was written, for {lock_path(source.file)} is "
-            "missing, which says what was imported",
+            f"{source.file.name} already exists, but the lock of its import, {lock_path(source.file)}, is "
+            "missing; nothing was written",
             hint=TAKE_LOCK,
         )
 
@@ -146,8 +148,8 @@ def follow_imports(request: ImportRequest) -> Iterator[Outcome]:
     out = request.out
     locks = [Path(lock_path(out))] if out.suffix == ".py" else sorted(out.glob(f"*{LOCK_SUFFIX}"))
     if not any(map(Path.exists, locks)):
-        hint = "name the folder of the design by --out, or KIND and SOURCE to import something"
-        raise ToolgenError(f"there is no lock of an import (*{LOCK_SUFFIX}) in {out}", hint=hint)
+        hint = "pass the folder of the design with --out, or KIND and SOURCE for a new import"
+        raise ToolgenError(f"no lock of an import (*{LOCK_SUFFIX}) in {out}", hint=hint)
     stored = {file: stored_lock(file) for file in locks}
     places = [place for lock in stored.values() for place in lock.open]
     if unknown := set(request.resolved).difference(places):
@@ -164,7 +166,7 @@ def follow_imports(request: ImportRequest) -> Iterator[Outcome]:
 def _not_open(places: Iterable[str], conflicts: Iterable[str]) -> ToolgenError:
     names = ", ".join(map(repr, sorted(places)))
     held = ", ".join(map(repr, conflicts))
-    hint = f"open conflicts: {held}" if held else "run toolgen import, which reports them and writes the lock"
+    hint = f"open conflicts: {held}" if held else "list the open conflicts with: toolgen import"
     return ToolgenError(f"--resolve {names}: the lock has no such open conflict", hint=hint)
 
 
@@ -210,7 +212,7 @@ def _follow(
     parts = [f"imported {counted(source.design.imported, 'tool')}", counts or f"{file} is up to date"]
     parts += [_unnamed_server(source.file)]
     parts += [_counted([each for each in findings if not each.is_warning], findings)]
-    advice = "resolve what is in conflict with --resolve" if is_open else _LACKING if is_lacking else ""
+    advice = "resolve the conflicts with --resolve" if is_open else _LACKING if is_lacking else ""
     return reported(
         [*findings, *changes],
         request.format,
@@ -249,7 +251,7 @@ def _unnamed_server(design: Path) -> str:
     """Return what the summary says if a server of the design has no host; "" otherwise."""
     if not re.search(r'\bServer\(\s*"/', _text_of(design) or ""):
         return ""
-    return f"calls fail until the server is named: --server URL, or Server(…) in {_shown(design)}"
+    return f"calls fail until you set the server: --server URL, or Server(…) in {_shown(design)}"
 
 
 def _in_file(finding: Finding, source: str) -> Finding:
@@ -346,7 +348,7 @@ def _next_steps(file: Path, schemas: list[str]) -> tuple[str, ...]:
     out, module = file.parent, file.stem
     lines = [f"{_shown(file)}: the design module; edit it freely, it is not generated again"]
     lines.append(
-        f"{_shown(Path(lock_path(file)))}: what was imported, so that the next import keeps what you edit"
+        f"{_shown(Path(lock_path(file)))}: the record of this import, by which the next one keeps your edits"
     )
     if schemas:
         count = counted(len(schemas), "schema")

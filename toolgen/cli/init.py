@@ -38,17 +38,17 @@ from .trust import require_trusted
 _NOTES: Final = (
     # Where it goes in the package, the template, what it is.
     ("design.py", "design.py", "the design: three tools; start here"),
-    ("executors/notebook/notes.py", "executor.py", "what the tools do"),
+    ("executors/notebook/notes.py", "executor.py", "the code of the tools"),
     ("app.py", "app.py", "the database and the runtime that serves the tools"),
     ("__init__.py", "package.py", "makes it a package"),
 )
 _NEW: Final = (
     # Beside the package of a new project.
     ("pyproject.toml", "pyproject.toml", "tells toolgen where the design is and where code goes"),
-    ("requirements.txt", "requirements", "the toolgen that made this project"),
+    ("requirements.txt", "requirements", "the toolgen version of this project"),
     ("Makefile", "Makefile", "make demo, make test"),
-    ("README.md", "README.md", "says what is where"),
-    (".gitignore", "gitignore", "keeps what can be made again out of git"),
+    ("README.md", "README.md", "describes the files and the commands"),
+    (".gitignore", "gitignore", "keeps databases and caches out of git"),
 )
 _IGNORED: Final = "runs.db* and *.db"
 
@@ -151,7 +151,7 @@ def _require_room(place: ProjectPlace, request: InitRequest) -> None:
         )
         raise ToolgenError(f"the folder {str(folder)!r} is not empty", hint=hint)
     if request.adds and os.path.lexists(test := place.folder / _test_file(place)):
-        raise ToolgenError(f"the file {str(test)!r} is there already", hint="choose another name")
+        raise ToolgenError(f"the file {str(test)!r} already exists", hint="choose another name")
     package = place.folder / place.path
     kind, source = request.source or ("", "")
     copied = Path(source.partition(":")[0]).name if kind == "functions" and not request.adds else ""
@@ -187,7 +187,7 @@ def _start(request: InitRequest, place: ProjectPlace, name: str) -> int:
         before = settings.read_bytes() if settings.exists() else None
         text = with_settings((before or b"").decode(), fill("init/pyproject.toml.jinja", view))
         edits[settings] = Edit(old=before, new=text.encode())
-        files["pyproject.toml"] = "has the table [tool.toolgen] now"
+        files["pyproject.toml"] = "the settings, in the table [tool.toolgen]"
     with replacing(edits) as undo:
         project = read_project(settings.absolute())
         code = print_outcome(
@@ -231,15 +231,15 @@ def _from_source(
     view = _of_design(view, design, text, made)
     _write_app(design, place, _app_place(view, made))
     files = {
-        f"{place.path}/design.py": f"the design, made of {text}; start here",
+        f"{place.path}/design.py": f"the design, created from {text}; start here",
         f"{place.path}/app.py": "the runtime that serves the tools",
         f"{place.path}/__init__.py": "makes it a package",
-        _test_file(place): "finds the tools",
+        _test_file(place): "checks that the tools are offered",
     }
     if made.copied:
         files[made.copied.name] = f"a copy of {text}"
     if view.has_stubs:
-        files[f"{place.path}/executors/"] = "what the tools do: yours to fill in"
+        files[f"{place.path}/executors/"] = "the code of the tools, for you to write"
     return view, files
 
 
@@ -247,7 +247,7 @@ def _of_design(view: ProjectView, design: Design, source: str, made: MadeDesign)
     """Return the view with what a test of an imported design names."""
     offered = [toolset for service in design.services for toolset in service.toolsets if toolset.tools]
     if not offered:
-        raise ToolgenError(f"{source} has no tool", hint="name another source")
+        raise ToolgenError(f"{source} has no tools", hint="use another source")
     first = offered[0]
     return replace(
         view,
@@ -288,11 +288,14 @@ def _project_without_runtime(request: InitRequest, settings: Mapping[str, object
     project = read_project(file)
     if "runtime" in settings or not project.design:
         raise ToolgenError(
-            f"{file} has a table [tool.toolgen] already",
-            hint="add to the design, or to the runtime; for other tools begin a project: toolgen init NAME",
+            f"{file} already has a table [tool.toolgen]",
+            hint="edit its design or its runtime, or start another project: toolgen init NAME",
         )
     if request.has_agent or request.source or request.name:
-        raise ToolgenError(f"{file} has a design already", hint="toolgen init --add alone gives it a runtime")
+        raise ToolgenError(
+            f"{file} already has a design",
+            hint="to add a runtime, run toolgen init --add without other options",
+        )
     return project
 
 
@@ -316,7 +319,9 @@ def _test_file(place: ProjectPlace) -> str:
 def _explain(files: Mapping[str, str], place: ProjectPlace, view: ProjectView, *, adds: bool) -> None:
     prefix = "" if adds else f"{view.name}/"
     lines = [(f"{prefix}{path}", what) for path, what in files.items()]
-    lines.insert(1, (f"{prefix}{place.path}/gen/", "types, codecs and schemas; toolgen gen writes it anew"))
+    lines.insert(
+        1, (f"{prefix}{place.path}/gen/", "generated types, codecs and schemas; toolgen gen overwrites them")
+    )
     width = max(len(path) for path, _ in lines)
     for path, what in lines:
         print(f"{path:{width}}  {what}")
@@ -335,7 +340,8 @@ def _check_name(name: str, *, is_top: bool) -> None:
     if not TOOL_NAME.fullmatch(name) or keyword.iskeyword(name):
         near = module_name(name)
         raise ToolgenError(
-            f"{name!r} cannot be the name of a package: a small letter, then small letters, digits and '_'",
+            f"{name!r} cannot be the name of a package: write a lowercase letter, then lowercase letters, "
+            "digits and '_'",
             hint=f"toolgen init {near if TOOL_NAME.fullmatch(near) else 'my_tools'}",
         )
     if not is_top:

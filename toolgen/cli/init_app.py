@@ -48,7 +48,7 @@ def add_app(project: Project) -> int:
         if code:
             return code
         undo.pop_all()
-    what = {"app.py": "the runtime that serves the tools", "services.py": "the services, yours to fill in"}
+    what = {"app.py": "the runtime that serves the tools", "services.py": "the services, for you to write"}
     for path in texts:
         print(f"{Path(place.path) / path}  {what[path]}")
     return 0
@@ -64,15 +64,17 @@ def _texts(design: Design, project: Project, place: ProjectPlace) -> dict[str, s
         (toolset for service in design.services for toolset in service.toolsets if toolset.lock), None
     ):
         raise ToolgenError(
-            f"the toolset {locked.name!r} is that of an MCP server, whose command the design does not say",
-            hint="write the function of `runtime` as docs/mcp.md has it",
+            f"the toolset {locked.name!r} belongs to an MCP server, whose command is not in the design",
+            hint="write the function of `runtime` as docs/mcp.md shows",
         )
     texts = app(design, _names_of(project, place))
     files = (Path(place.path, path) for path in texts)
     # A package hides a module of its name.
     for file in (each for path in files for each in (path, path.with_suffix(""))):
         if (place.folder / file).exists():
-            raise ToolgenError(f"{file} is there already", hint="name its function: runtime = …")
+            raise ToolgenError(
+                f"{file} already exists", hint="set its function in [tool.toolgen]: runtime = …"
+            )
     return dict(zip(texts, formatted(list(texts.values())), strict=True))
 
 

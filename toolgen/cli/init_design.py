@@ -88,7 +88,7 @@ def write_design(kind: From, source: str, place: ProjectPlace, *, is_new: bool) 
     if outcome.code:
         print_outcome(outcome)
         raise ToolgenError(
-            f"nothing of {source} could be imported", hint="correct it, and run the command again"
+            f"no tool of {source} could be imported", hint="correct the source, and run the command again"
         )
     for note in outcome.notes:
         if "warning:" in note or "error:" in note:
@@ -117,8 +117,8 @@ def _refuse_lock(file: Path) -> None:
     if not (isinstance(document, dict) and "lock" in document):
         return
     raise ToolgenError(
-        f"{file} is the lock of a server, and does not say how it is started",
-        hint="name the command or the URL of the server: --from mcp 'python -m mcp_server_git'",
+        f"{file} is the lock of a server, which does not contain its command or URL",
+        hint="pass the command or the URL of the server: --from mcp 'python -m mcp_server_git'",
     )
 
 
@@ -127,7 +127,7 @@ def _server(source: str, place: ProjectPlace, file: Path) -> MadeDesign:
     is_url = source.startswith(_URLS)
     if not is_url and source.endswith((".json", ".yaml")):
         raise ToolgenError(
-            f"there is no file {source}", hint="name a list of tools, or the command of a server"
+            f"the file {source} does not exist", hint="pass a list of tools, or the command of a server"
         )
     command, *arguments = shlex.split(source) or [""]
     expression = f"HttpServer({source!r})" if is_url else f"StdioServer({command!r}, {tuple(arguments)!r})"

@@ -84,7 +84,7 @@ def _listed(file: Path) -> list[LintedTool]:
         raise ToolgenError(f"{file} is not JSON: {error}", hint="pass a tool_schemas.json") from error
     except (LookupError, TypeError, AttributeError) as error:
         raise ToolgenError(
-            f"{file} is no catalogue of tools: it has one without a name or a schema",
+            f"{file} is not a tool catalogue: one of its tools has no name or no schema",
             hint="pass a tool_schemas.json",
         ) from error
     return [replace(tool, place=Place(file=str(file))) for tool in tools]
@@ -132,7 +132,9 @@ def lint_settings(project: Project | None) -> LintSettings:
             case _ if code not in CODES:
                 near = difflib.get_close_matches(code, CODES, n=1)
                 hint = f"did you mean {near[0]!r}?" if near else "toolgen lint --rules lists them"
-                raise ToolgenError(f"{project.file}: [tool.toolgen.lint] names no rule {code!r}", hint=hint)
+                raise ToolgenError(
+                    f"{project.file}: [tool.toolgen.lint] has an unknown rule {code!r}", hint=hint
+                )
             case str() if value in _LEVELS:
                 levels[code] = _LEVELS[value]
             case int() if not isinstance(value, bool) and value > 0 and has_limit:
@@ -140,7 +142,7 @@ def lint_settings(project: Project | None) -> LintSettings:
             case _:
                 number = ", or a number above 0" if has_limit else ""
                 raise ToolgenError(
-                    f"{project.file}: [tool.toolgen.lint] says {value!r} for {code!r}",
+                    f"{project.file}: [tool.toolgen.lint] {code} {value!r} is not a level",
                     hint=f'write "off", "warning" or "error"{number}',
                 )
     return LintSettings(levels=levels, limits=limits)

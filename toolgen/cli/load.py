@@ -30,13 +30,13 @@ def load_design(project: Project) -> Design:
     """Return the value `design` of the project's design module.
 
     Raises:
-        ToolgenError: the settings name none, the module does not import, has no `design`, or one that is
+        ToolgenError: the settings name none, the module cannot be imported, has no `design`, or one that is
             no `Design`.
     """
     if not project.design:
         raise ToolgenError(
-            f"{project.file}: [tool.toolgen] names no design, and its functions need none",
-            hint="to change how they are described, write a design of them: toolgen import python MODULE",
+            f"{project.file}: [tool.toolgen] has no design, only functions",
+            hint="to create a design from the functions, run: toolgen import python MODULE",
         )
     from toolgen.dsl import Design  # which the commands that only run tools do not load
 
@@ -50,14 +50,14 @@ def load_design(project: Project) -> Design:
         _remove_bytecode(_files_of(sys.modules.keys() - before), newest)
     if not hasattr(module, "design"):
         raise ToolgenError(
-            f"the module {project.design!r} has no name 'design'",
+            f"the module {project.design!r} does not define 'design'",
             hint="end it with design = Design(…), or correct 'design' in [tool.toolgen]",
         )
     design: object = module.design
     if not isinstance(design, Design):
         raise ToolgenError(
             f"'design' in the module {project.design!r} is {_a(type(design).__name__)}, not a Design",
-            hint="make it the value of toolgen.dsl.Design(…)",
+            hint="write design = toolgen.dsl.Design(…)",
         )
     return design
 
@@ -80,7 +80,7 @@ def _files_of(modules: Iterable[str]) -> Iterator[str]:
 
 
 def _failed_files(error: BaseException) -> Iterator[str]:
-    """Yield the files that an exception passed: a module that does not import stands in no list."""
+    """Yield the files that an exception passed: a module that cannot be imported stands in no list."""
     errors: list[BaseException] = [error]
     for each in errors:
         yield from (frame.f_code.co_filename for frame, _ in walk_tb(each.__traceback__))
@@ -92,13 +92,13 @@ def load_module(project: Project, name: str, key: str) -> ModuleType:
     """Return the module that `key` of the settings names, looked for in the project's directory first.
 
     Raises:
-        ToolgenError: it does not import; the message holds the traceback through the author's code.
+        ToolgenError: it cannot be imported; the message holds the traceback through the author's code.
     """
     directory = str(project.directory)
     source = [str(project.directory / project.source_root)] if project.source_root else []
     if sys.path[: 1 + len(source)] != [directory, *source]:
         sys.path[:0] = [directory, *source]
-    with user_code_errors(f"the module {name!r} does not import"):
+    with user_code_errors(f"the module {name!r} cannot be imported"):
         try:
             return importlib.import_module(name)
         except (SyntaxError, ValueError) as error:
@@ -107,7 +107,7 @@ def load_module(project: Project, name: str, key: str) -> ModuleType:
             raise
         except ImportError as error:
             if key != "design" and f"{error.name}.".startswith(f"{project.package}."):
-                problem = f"{error.msg}, which is code of the design {project.design!r}"
+                problem = f"{error.msg}, which is generated from the design {project.design!r}"
                 raise ToolgenError(problem, hint="run: toolgen gen") from error
             if not isinstance(error, ModuleNotFoundError):
                 raise
@@ -116,7 +116,9 @@ def load_module(project: Project, name: str, key: str) -> ModuleType:
             hint = f"correct {key!r} in [tool.toolgen], or add the module"
             if name.endswith(".py"):
                 hint = f'write {key} = "{name.removesuffix(".py")}" in [tool.toolgen]: a module, not a file'
-            raise ToolgenError(f"there is no module {error.name!r} in {directory}", hint=hint) from error
+            raise ToolgenError(
+                f"the module {error.name!r} was not found in {directory}", hint=hint
+            ) from error
 
 
 def _not_utf8(project: Project, name: str) -> str:

@@ -81,7 +81,10 @@ def print_client_config(project: Project, options: ServeOptions) -> int:
     import toolgen.adapters.mcp  # noqa: F401, says what to install
 
     if options.http:
-        raise ToolgenError("--print-config is for stdio, and --http for a URL", hint="leave one out")
+        raise ToolgenError(
+            "--print-config cannot be combined with --http: it prints settings for stdio",
+            hint="leave one out",
+        )
     options_given = {
         "--toolset": options.toolset,
         "--agent": options.agent,
@@ -102,7 +105,7 @@ def _served(project: Project, runtime: Runtime, options: ServeOptions) -> MCPSer
 
     needing = [spec.name for spec in runtime.tools.list() if "session_id" in spec.injected]
     if needing and not options.session and not options.verify:
-        raise ToolgenError(f"{needing[0]} needs 'session_id', which no option gives", hint="add --session ID")
+        raise ToolgenError(f"{needing[0]} needs 'session_id', which no option sets", hint="add --session ID")
     person = CallMeta(session_id=options.session, requested_by=options.requested_by)
     name, of_design = design_name(project)
     return server(
@@ -150,7 +153,7 @@ def _verifier(project: Project, reference: str) -> Any:
     module, _, name = reference.partition(":")
     verifier = getattr(load_module(project, module, "--verify"), name, None)
     if not callable(verifier):
-        raise ToolgenError(f"--verify {reference!r} names no function", hint="write --verify module:function")
+        raise ToolgenError(f"--verify {reference!r} is not a function", hint="write --verify module:function")
     return verifier
 
 

@@ -74,32 +74,32 @@ def read_servers(table: object) -> Mapping[str, ServerSettings]:
         SettingsError: it is no table of servers.
     """
     if not isinstance(table, dict):
-        raise SettingsError(f"is no table of servers; write [tool.toolgen.mcp.NAME] with {_EXAMPLE}")
+        raise SettingsError(f"is not a table of servers; write [tool.toolgen.mcp.NAME] with {_EXAMPLE}")
     return {name: _read(name, value) for name, value in table.items()}
 
 
 def _read(name: str, value: object) -> ServerSettings:
     if not isinstance(value, dict) or bool(value.get("command")) == bool(value.get("url")):
-        raise SettingsError(f"{name!r} says not how its server is reached; write {_EXAMPLE}")
+        raise SettingsError(f"{name!r} needs either a command or a url; write {_EXAMPLE}")
     for key in value:
         if key not in _KEYS:
             raise SettingsError(f"{name!r} has no key {key!r}; the keys are {', '.join(_KEYS)}")
     command, names = value.get("command", []), value.get("environment", [])
     for key, texts in (("command", command), ("environment", names)):
         if not isinstance(texts, list) or not all(isinstance(text, str) and text for text in texts):
-            raise SettingsError(f'{key!r} of {name!r} is no list of texts; write {key} = ["…"]')
+            raise SettingsError(f'{key!r} of {name!r} is not a list of strings; write {key} = ["…"]')
     url, headers, is_insecure = (
         value.get("url", ""),
         value.get("headers", {}),
         value.get("allow_insecure", False),
     )
     if not isinstance(url, str) or not isinstance(is_insecure, bool):
-        raise SettingsError(f"'url' of {name!r} is a text, and 'allow_insecure' true or false")
+        raise SettingsError(f"'url' of {name!r} must be a string, and 'allow_insecure' true or false")
     if not isinstance(headers, dict) or not all(
         isinstance(text, str) and _VARIABLE.search(text) for text in headers.values()
     ):
         raise SettingsError(
-            f"a header of {name!r} has no value from an environment variable; "
+            f"a header of {name!r} does not take its value from an environment variable; "
             'write headers = { Authorization = "Bearer $TOKEN" }'
         )
     return ServerSettings(
@@ -122,7 +122,7 @@ def header_of(text: str) -> tuple[str, str]:
     name, colon, value = text.partition(":")
     if not colon or not _VARIABLE.search(value):
         raise ToolgenError(
-            f"--header {name.strip()!r} has no value from an environment variable",
+            f"--header {name.strip()!r} does not take its value from an environment variable",
             hint="write it in single quotes: --header 'Authorization: Bearer $TOKEN'",
         )
     return name.strip(), value.strip()

@@ -32,20 +32,20 @@ def set_models(project: Project, runtime: Runtime) -> None:
 
     agents = agents_of(runtime)
     for name, planner in project.agents.items():
-        agent = agent_named(agents, name, f"{project.file}: [tool.toolgen.agents] names")
+        agent = agent_named(agents, name, f"{project.file}: [tool.toolgen.agents]: ")
         if agents.has_planner(agent):
             raise ToolgenError(
-                f"{project.file}: [tool.toolgen.agents] names a model for {name!r}, whose code has a planner",
-                hint=f"remove one: the line here, or planner=… of the agent {agent}",
+                f"{project.file}: [tool.toolgen.agents] has a model for {name!r}, whose code sets a planner",
+                hint=f"remove this line, or planner=… in the code of the agent {agent}",
             )
         agents.override_planner(agent, planner)
 
 
-def agent_named(agents: Agents, name: str, who: str) -> str:
-    """Return the id of the agent that a name means: its id, or the end of it where one agent has that.
+def agent_named(agents: Agents, name: str, place: str = "") -> str:
+    """Return the id of an agent by its id, or by the last part of it if that is unambiguous.
 
     Raises:
-        ToolgenError: none has it, or several; the message begins with `who`.
+        ToolgenError: no agent has the name, or several have it; the message begins with `place`.
     """
     ids = agents.list()
     matching = [id_ for id_ in ids if name in (id_, id_.rpartition(".")[2])]
@@ -53,12 +53,12 @@ def agent_named(agents: Agents, name: str, who: str) -> str:
         return name if name in matching else matching[0]
     if matching:
         raise ToolgenError(
-            f"{who} {name!r}, which {' and '.join(matching)} have", hint=f'write "{matching[0]}"'
+            f"{place}several agents are named {name!r}: {', '.join(matching)}", hint=f'write "{matching[0]}"'
         )
     near = difflib.get_close_matches(name, [*ids, *(id_.rpartition(".")[2] for id_ in ids)], n=1)
-    listed = f"registered are {', '.join(ids) or 'no agents'}"
+    listed = f"its agents are {', '.join(ids)}" if ids else "it has no agents"
     raise ToolgenError(
-        f"{who} {name!r}, and no agent of the runtime is called so",
+        f"{place}the runtime has no agent {name!r}",
         hint=f"did you mean {near[0]!r}? {listed}" if near else listed,
     )
 
@@ -96,5 +96,5 @@ def require_server(model: str) -> None:
         socket.create_connection((host, port), _CONNECT_S).close()
     except (OSError, ValueError) as error:
         raise ToolgenError(
-            f"no server answers at {url}, which {model} names", hint="start it, or correct the address"
+            f"no server answers at {url}, the address in {model}", hint="start it, or correct the address"
         ) from error

@@ -25,8 +25,8 @@ def write_new_files(out: Path, texts: Mapping[str, str], *, is_forced: bool) -> 
     if there and not is_forced:
         more = f" and {len(there) - _MOST_NAMES} more" if len(there) > _MOST_NAMES else ""
         raise ToolgenError(
-            f"files exist already: {', '.join(there[:_MOST_NAMES])}{more}; nothing was written",
-            hint="overwrite it with --force, or choose another --name or --out",
+            f"these files already exist: {', '.join(there[:_MOST_NAMES])}{more}; nothing was written",
+            hint="overwrite them with --force, or choose another --name or --out",
         )
     olds = {file: file.read_bytes() if file.is_file() else None for file in files}
     replace_files({file: Edit(old=olds[file], new=new) for file, new in files.items()})

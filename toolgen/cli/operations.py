@@ -27,7 +27,7 @@ from .terminal import is_confirmed
 
 _LONGEST: Final = 20_000
 """Characters of one field; the rest is in the run."""
-_NOTHING: Final = "correct its name; what was erased before is gone, and nothing says so"
+_NOTHING: Final = "check the name; data that was erased before leaves no trace"
 
 
 async def check_runs(
@@ -56,14 +56,20 @@ async def check_runs(
             lines = [json.dumps(_object(runtime, call))] if as_json else _lines(runtime, call)
             print("\n".join(map(visible, lines)), file=sys.stderr if adopt and not as_json else sys.stdout)
         if not suspects:
-            print("every call that waits is sealed", file=sys.stderr)
+            print("all suspended calls are sealed", file=sys.stderr)
             return 1 if damage else 0
         if adopt:
             suspects = await _adopt(runtime, suspects, is_sure, by)
         elif any(call.state == "unsealed" for call in suspects):
-            print("adopt what is as it was asked: toolgen runs check --adopt RUN", file=sys.stderr)
+            print(
+                "if a call is as it was requested, adopt it with: toolgen runs check --adopt RUN",
+                file=sys.stderr,
+            )
         for run_id in dict.fromkeys(call.run_id for call in suspects if call.state == "tampered"):
-            print(f"it was changed, cancel it: toolgen runs cancel {printable(run_id)}", file=sys.stderr)
+            print(
+                f"a call was tampered with; cancel its run with: toolgen runs cancel {printable(run_id)}",
+                file=sys.stderr,
+            )
     return 1 if suspects or damage else 0
 
 
@@ -79,7 +85,7 @@ async def _show_damage(runtime: Runtime, engine: Engine, as_json: bool) -> tuple
         _show_states("lost", sessions.lost, as_json)
     _show_states("damaged", damage, as_json)
     if damage:
-        print("restore the file from a backup, or cancel the runs that are named", file=sys.stderr)
+        print("restore the file from a backup, or cancel the runs above", file=sys.stderr)
     return damage
 
 
@@ -95,7 +101,7 @@ async def _adopt(
     """Adopt the unsealed calls of the runs that have no tampered one, and return those that are left."""
     tampered = {call.run_id for call in suspects if call.state == "tampered"}
     runs = dict.fromkeys(call.run_id for call in suspects if call.run_id not in tampered)
-    if runs and not is_sure and not is_confirmed("adopt what is unsealed, as it stands?", "adopted"):
+    if runs and not is_sure and not is_confirmed("adopt the unsealed calls as they are?", "adopted"):
         print("nothing was adopted", file=sys.stderr)
         return list(suspects)
     for run_id in runs:
@@ -125,7 +131,7 @@ def _text(value: Any) -> str:
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     cut = short(text, _LONGEST)
     shown = printable(cut) if isinstance(value, str) else visible(cut)
-    return shown if cut == text else f"{shown} ({len(text)} characters; toolgen runs show has them)"
+    return shown if cut == text else f"{shown} ({len(text)} characters; toolgen runs show prints all)"
 
 
 async def erase_sessions(project: Project, *, session: str, label: str, cancel: bool) -> int:
@@ -137,7 +143,9 @@ async def erase_sessions(project: Project, *, session: str, label: str, cancel: 
     """
     name, equals, value = label.partition("=")
     if bool(session) == bool(label) or (label and not (name and equals)):
-        raise ToolgenError("say whose data is erased", hint="give --session ID, or --label NAME=VALUE")
+        raise ToolgenError(
+            "choose the sessions to erase by one option", hint="add --session ID, or --label NAME=VALUE"
+        )
     async with open_engine(project) as (runtime, engine):
         ids = (session,) if session else await agents_in(runtime).labelled(name, value)
         if not ids:
@@ -158,7 +166,7 @@ async def _erase(runtime: Runtime, ids: tuple[str, ...]) -> None:
     for id_ in ids:
         counts = asdict(await agents_in(runtime).erase(id_, rewrite=id_ == ids[-1]))
         if not any(counts.values()) and len(ids) == 1:
-            raise ToolgenError(f"nothing is kept of a session {id_!r}", hint=_NOTHING)
+            raise ToolgenError(f"the session {id_!r} has no data", hint=_NOTHING)
         print(printable(f"session {id_}  " + "  ".join(f"{name} {count}" for name, count in counts.items())))
 
 
@@ -175,7 +183,7 @@ def agents_in(runtime: Runtime) -> Agents:
     """
     if not isinstance(runtime.assembly.joined, Agents):
         raise ToolgenError(
-            "the configured runtime has no agents, and so no sessions",
+            "the configured runtime has no agents, so it has no sessions",
             hint="construct Agents(runtime, sessions=…) in the function that `runtime` names",
         )
     return runtime.assembly.joined
@@ -204,15 +212,17 @@ async def restore_runs(project: Project) -> int:
     async with open_engine(project) as (runtime, engine):
         if not isinstance(engine, InProcessEngine):
             raise ToolgenError(
-                f"the runs of the {engine.name} engine are kept by its server", hint="restore them there"
+                f"the runs of the engine {engine.name!r} are stored by its server", hint="restore them there"
             )
         lost = await engine.restore()
         if lost is None:
-            print("the journal is the one that its witness knows; a worker notices by itself what it lacks")
+            print(
+                "the journal is the one that its witness records; workers detect missing entries themselves"
+            )
             return 0
         print(
-            f"the journal of engine {lost.engine_id} is lost, with {lost.begun} calls that had begun and"
-            f" {lost.answered} answers that were taken; a run with an id of it makes no such call again"
+            f"the journal of engine {lost.engine_id} is lost, with {lost.begun} started calls and"
+            f" {lost.answered} accepted answers; a run with an id from it does not repeat such a call"
         )
         if isinstance(runtime.assembly.joined, Agents):
             await _release(runtime.assembly.joined, "", lost.engine_id)
@@ -226,6 +236,6 @@ async def _release(agents: Agents, session: str, engine: str) -> None:
     for session_id, held in done.elsewhere.items():
         print(printable(f"session {session_id}  held by run {held.run_id} of engine {held.engine_id}"))
     if not done.sessions and not done.elsewhere:
-        print("no session is held by a run that is gone", file=sys.stderr)
+        print("no session is held by a lost run", file=sys.stderr)
     if done.elsewhere:
-        print("where such an engine is lost: toolgen runs release --engine ENGINE", file=sys.stderr)
+        print("if that engine is lost, run: toolgen runs release --engine ENGINE", file=sys.stderr)

@@ -127,7 +127,7 @@ def unlisted(module: ModuleType, design: Design) -> Iterator[Finding]:
             continue
         kind = type(value).__name__
         yield CLAUSE_UNLISTED.finding(
-            f"{kind.lower()} {value.name!r} does not stand in the design; nothing is generated for it",
+            f"{kind.lower()} {value.name!r} is not part of the design, so nothing is generated for it",
             place=value.source.located(),
             hint=f"list {name} in its {_OWNERS[type(value)]}, or remove it",
         )

@@ -32,7 +32,7 @@ def parked_calls(file: Path) -> tuple[ParkedCall, ...]:
     """
     if not file.is_file():
         raise ToolgenError(
-            f"there is no file of runs {file}", hint="name the file of the engine: --journal FILE"
+            f"the file of runs {file} does not exist", hint="pass the file of the engine: --journal FILE"
         )
     return calls_of(asyncio.run(_open_waits(file)))
 
@@ -49,11 +49,11 @@ def changed_tools(runtime: Runtime, waits: Iterable[RunWait]) -> list[str]:
             again[call.tool] += 1
     return [
         *(
-            f"{counted(number, 'waiting call')} of {tool} cannot go on here: its contract changed"
+            f"{counted(number, 'suspended call')} of {tool} cannot be resumed here: its contract changed"
             for tool, number in refused.items()
         ),
         *(
-            f"{counted(number, 'waiting call')} of {tool} will be asked again: its contract changed"
+            f"{counted(number, 'suspended call')} of {tool} must be approved again: its contract changed"
             for tool, number in again.items()
         ),
     ]

@@ -28,7 +28,7 @@ OUTPUT_MISSING: Final = Code(
 )
 OUTPUT_CHANGED: Final = Code(
     "output-changed",
-    "A generated file is not what the design says now. `toolgen gen` writes it again.",
+    "A generated file does not match the design. `toolgen gen` writes it again.",
 )
 OUTPUT_EDITED: Final = Code(
     "output-edited",
@@ -37,11 +37,11 @@ OUTPUT_EDITED: Final = Code(
 )
 OUTPUT_UNRECORDED: Final = Code(
     "output-unrecorded",
-    "A file stands where one is generated, and the manifest does not have it. `toolgen gen` replaces it.",
+    "A file exists where one is generated, but the manifest does not list it. `toolgen gen` replaces it.",
 )
 OUTPUT_STALE: Final = Code(
     "output-stale",
-    "A generated file belongs to nothing in the design any more. `toolgen gen` deletes it.",
+    "A generated file no longer belongs to anything in the design. `toolgen gen` deletes it.",
 )
 OUTPUT_KEPT: Final = Code(
     "output-kept",
@@ -50,9 +50,9 @@ OUTPUT_KEPT: Final = Code(
 )
 CLAUSE_UNLISTED: Final = Code(
     "clause-unlisted",
-    "A clause has a name in the module of the design, and the design does not hold it: an agent that its "
-    "service does not list, or a tool that its toolset does not. Nothing is generated for it, and what was "
-    "generated before is deleted. List it, remove it, or begin its name with an underscore.",
+    "A clause is assigned to a variable of the design module, but is not part of the design: for example an "
+    "agent that no service lists, or a tool that no toolset lists. Nothing is generated for it, and code "
+    "that was generated before is deleted. List it, remove it, or begin its name with an underscore.",
     "warning",
     is_suppressible=True,
 )
@@ -65,16 +65,16 @@ FUNCTION_MISSING: Final = Code(
 )
 STUB_MISSING: Final = Code(
     "stub-missing",
-    "An executor, or its method for a tool, does not exist. `toolgen gen` adds it where the place is "
-    "certain; otherwise write it in the file that is named.",
+    "An executor, or its method for a tool, does not exist. `toolgen gen` adds it if the place is "
+    "unambiguous; otherwise write it in the file that the message names.",
 )
 STUB_UNIMPLEMENTED: Final = Code(
     "stub-unimplemented",
-    "The method of a tool still is what `toolgen gen` wrote: it raises. Implement it.",
+    "The method of a tool is still the stub that `toolgen gen` wrote, which raises. Implement it.",
 )
 STUB_CHANGED: Final = Code(
     "stub-changed",
-    "The signature of a method contradicts the design. Write the types that the design has now; "
+    "The signature of a method contradicts the design. Write the types of the design; "
     "toolgen does not touch the method.",
     "warning",
     is_suppressible=True,
@@ -88,13 +88,13 @@ STUB_ORPHANED: Final = Code(
 )
 EXAMPLE_FAILED: Final = Code(
     "example-failed",
-    "An example of the design ran and did not give its result, or its tool failed. Correct the "
+    "An example of the design ran and did not return its result, or its tool failed. Correct the "
     "example or the executor; the exit code of `toolgen test` is 1.",
 )
 EXAMPLE_NOT_RUN: Final = Code(
     "example-not-run",
-    "An example was only compared with the generated code, because its tool could change live data, "
-    "or waits for somebody. Set `test_runtime` in `[tool.toolgen]`, a function that returns a Runtime"
+    "An example was only validated against the generated code, because its tool could change live data, "
+    "or waits for a person. Set `test_runtime` in `[tool.toolgen]`, a function that returns a Runtime"
     " made for tests; or give a tool that only reads `Annotations(read_only=True)`.",
     "warning",
     is_suppressible=True,

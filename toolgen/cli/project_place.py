@@ -103,7 +103,9 @@ def with_settings(text: str, block: str, *, into: Mapping[str, str] | None = Non
     except (tomllib.TOMLDecodeError, AttributeError):  # `toolgen` may be anything but a table
         is_added = False
     if not is_added:
-        raise ToolgenError("pyproject.toml is written so that nothing can be added", hint=f"add: {block}")
+        raise ToolgenError(
+            "the settings cannot be added to pyproject.toml automatically", hint=f"add: {block}"
+        )
     return new
 
 

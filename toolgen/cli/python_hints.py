@@ -133,7 +133,7 @@ def _of_call(message: str, source: Source | None) -> str:
     if _UNION.match(message):
         return "write Nullable(…) where null is a value; without required=True an attribute may be absent"
     if message == "'module' object is not callable":
-        return "call a word of the module, such as http.HTTP(…)"
+        return "call a name of the module, such as http.HTTP(…)"
     if message.endswith("object is not callable"):
         return _of_called_value(source)
     if message.startswith("Can't instantiate abstract class"):
@@ -148,7 +148,7 @@ def _of_call(message: str, source: Source | None) -> str:
     if keyword := _KEYWORD.match(match[2]):
         return _of_keyword(keyword[1], name, value)
     if match[2].startswith("takes") and match[1] in _VALUES:
-        return f"write {_VALUES[match[1]]} for a value; the type takes keywords alone, as in minimum=…"
+        return f"write {_VALUES[match[1]]} for a value; the type takes only keywords, such as minimum=…"
     if match[2].startswith("missing") and source is not None:
         for first, second in _adjacent_texts(source):
             return f"a comma may be missing between {first} and {second}"
@@ -201,7 +201,7 @@ def _of_called_value(source: Source | None) -> str:
         _, line, column = source.place
         match [token.string for token in _tokens(source.file, (line, column), source.end)]:
             case [*names, "(", ")"] if "(" not in names and names[-1:] != [","]:
-                return f"write {''.join(names)}, without brackets: it is a value, not a function"
+                return f"write {''.join(names)}, without parentheses: it is a value, not a function"
             case _:
                 pass
     return "a comma may be missing before the '('"

@@ -105,8 +105,8 @@ def catalogue_in(folder: Path) -> Path:
     file = read_project(settings).catalog if settings.is_file() else folder / _DEFAULT_OUT / CATALOG
     if not file.is_file():
         raise ToolgenError(
-            f"{folder} has no catalogue: there is no {file}",
-            hint=f"run toolgen gen there, or name a {CATALOG}",
+            f"{folder} has no catalogue: {file} does not exist",
+            hint=f"run toolgen gen there, or pass a {CATALOG}",
         )
     return file
 
@@ -116,7 +116,7 @@ def _read(file: Path) -> Side:
         text = read_regular(file, MOST_BYTES).decode()
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or error
-        raise ToolgenError(f"cannot read {file}: {why}", hint=f"name a {CATALOG} or a lock") from error
+        raise ToolgenError(f"cannot read {file}: {why}", hint=f"pass a {CATALOG} or a lock") from error
     return side_of(text, str(file), file.parent)
 
 
@@ -136,16 +136,16 @@ def side_of(text: str, name: str, folder: Path | None = None) -> Side:
 
         def root(path: str) -> Any:
             if folder is None:
-                raise CatalogueError("is the catalogue of an agent; name that of the design")
+                raise CatalogueError("is the catalogue of an agent; pass that of the design")
             return json.loads(read_regular(folder / path, MOST_BYTES).decode())
 
         catalogue = read_catalogue(document, root)
         _require_parts(catalogue)
         return Side(contract=contract_of(catalogue), name=name)
     except (CatalogueError, LockError) as error:
-        raise ToolgenError(f"{name} {error}", hint=f"name a {CATALOG} or a lock of an MCP server") from error
+        raise ToolgenError(f"{name} {error}", hint=f"pass a {CATALOG} or a lock of an MCP server") from error
     except (ValueError, OSError, RecursionError) as error:
-        raise ToolgenError(f"{name} is not JSON: {error}", hint=f"name a {CATALOG}") from error
+        raise ToolgenError(f"{name} is not JSON: {error}", hint=f"pass a {CATALOG}") from error
 
 
 def _require_parts(catalogue: Catalogue) -> None:
@@ -160,7 +160,7 @@ def _require_parts(catalogue: Catalogue) -> None:
             if key := _wrong_part(entry, kind):
                 name = printable(str(entry.get("id") or entry.get("name"))[:100])
                 raise CatalogueError(
-                    f"is no catalogue of tools: {key!r} of the {kind} {name!r} is of a wrong kind; "
+                    f"is not a tool catalogue: {key!r} of the {kind} {name!r} has the wrong type; "
                     "correct it, or generate the file again"
                 )
     if catalogue.has_head:
@@ -186,8 +186,8 @@ def _server(name: str, project: Project) -> Side:
     file = next((file for file in files if file.is_file()), None)
     if file is None:
         raise ToolgenError(
-            f"there is no lock {name}{_LOCK} in the working directory or in {project.directory}",
-            hint="write one by toolgen import mcp, or name the server: mcp:https://…",
+            f"no lock {name}{_LOCK} in the working directory or in {project.directory}",
+            hint="write one with toolgen import mcp, or pass the URL of the server: mcp:https://…",
         )
     return _read(file)
 
@@ -198,9 +198,8 @@ def _revision(revision: str, project: Project) -> Side:
     commit = _git(project, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
     if commit is None:
         raise ToolgenError(
-            f"{shown!r} is neither a file, nor a folder, nor a revision of a git repository at "
-            f"{project.directory}",
-            hint=f"name a {CATALOG}, a folder, a revision such as main, or mcp:NAME; CI needs a fetch of it",
+            f"{shown!r} is not a file, a folder, or a git revision in {project.directory}",
+            hint=f"pass a {CATALOG}, a folder, a revision such as main (fetch it first in CI), or mcp:NAME",
         )
     commit = commit.strip()
     for out in (project.out, _out_in(project, commit)):
@@ -211,7 +210,7 @@ def _revision(revision: str, project: Project) -> Side:
             return replace(side, path=str(project.directory.absolute() / path))
     raise ToolgenError(
         f"the revision {shown!r} has no {project.out}/{CATALOG}",
-        hint="commit the generated code, or keep the catalogue of a release and name that file",
+        hint="commit the generated code, or keep the catalogue of a release and pass that file",
     )
 
 
@@ -236,7 +235,7 @@ def _blob(project: Project, commit: str, path: str) -> str | None:
     size = _git(project, "cat-file", "-s", name)
     if size is not None and int(size) > MOST_BYTES:
         raise ToolgenError(
-            f"{path} of that revision has more than {MOST_BYTES:,} bytes", hint="name a catalogue's file"
+            f"{path} of that revision has more than {MOST_BYTES:,} bytes", hint="pass a catalogue file"
         )
     return None if size is None else _git(project, "cat-file", "blob", name)
 
@@ -259,9 +258,9 @@ def _git(project: Project, *arguments: str) -> str | None:
             stdin=subprocess.DEVNULL,
         )
     except FileNotFoundError as error:
-        raise ToolgenError("git is not installed", hint="install it, or name a catalogue's file") from error
+        raise ToolgenError("git is not installed", hint="install it, or pass a catalogue file") from error
     except subprocess.TimeoutExpired as error:
         raise ToolgenError(
-            f"git does not answer within {_GIT_S} s", hint="name a catalogue's file"
+            f"git did not answer within {_GIT_S} seconds", hint="pass a catalogue file"
         ) from error
     return done.stdout.decode("utf-8", "replace") if done.returncode == 0 else None

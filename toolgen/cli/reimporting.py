@@ -44,8 +44,8 @@ _CODES: Final[Mapping[ChangeKind, Code]] = {
 }
 _BOM: Final = "\ufeff"
 TAKE_LOCK: Final = (
-    "restore the lock from your version control; or import into a new module (--out other_design.py) and "
-    "copy your edits there; or write design and lock anew with --force, without your edits"
+    "restore the lock from version control; or import into a new module (--out other_design.py) and copy "
+    "your edits there; or overwrite the design and its lock with --force, which discards your edits"
 )
 
 
@@ -79,11 +79,11 @@ class Effect:
             case "added" | "changed" | "removed":
                 return f"{self.kind}: {self.subject}"
             case "conflict":
-                return f"{self.subject} is edited here, and the source has changed it to: {self.now}"
+                return f"{self.subject} was edited here, and the source changed it to: {self.now}"
             case "gone":
-                return f"the source has no {self.subject} any more, which is edited or in use here"
+                return f"the source no longer has {self.subject}, which was edited or is used here"
             case "declined":
-                return f"not changed: {self.subject}, which is removed here and changed in the source"
+                return f"not changed: {self.subject}, which was removed here and changed in the source"
 
     @property
     def _target_text(self) -> str:
@@ -103,7 +103,7 @@ class Effect:
             case "tool":
                 text = f"the tool called {was!r} and now calls {now!r}"
             case _ if not now:
-                return f"the source no longer has {was!r}, on which a guard of yours stands"
+                return f"the source no longer has {was!r}, to which you added a guard"
             case _:
                 text = f"this was {was!r} and is now {now!r}"
         guards = ", ".join(self.guards)
@@ -121,7 +121,7 @@ class Effect:
         if self.line:
             place = Place(file=str(self.file), line=self.line, column=1, end_line=self.line, end_column=1)
         hint = {
-            "conflict": "write what you want; the next import keeps it",
+            "conflict": "edit it as you want; the next import keeps your edit",
             "gone": "remove it, if nothing needs it",
         }
         if self.place:
@@ -203,7 +203,7 @@ def planned_update(
         if kind in ("added", "changed", "removed"):
             texts[path] = now.encode() if now is not None else None
         if kind is not None and kind != "gone":
-            new_text = "what the new file would hold" if now is not None else ""
+            new_text = "the new version of the file" if now is not None else ""
             effects.append(Effect(kind=kind, subject="this schema", file=path, now=new_text))
     data = _bytes_of(design) or b""
     merged = _merged(design, data, last, lock, unread, chosen)
@@ -291,7 +291,7 @@ def _merged(
     """Return the merge of a design, whose text has no byte order mark and line feeds alone."""
     try:
         if not detect_encoding(BytesIO(data).readline)[0].startswith("utf-8"):
-            raise _refused(design, 1, "is not in UTF-8")
+            raise _refused(design, 1, "is not UTF-8")
         ours = data.decode().removeprefix(_BOM).replace(_line_end(data), "\n")
         return merge(
             last.module,
@@ -302,7 +302,7 @@ def _merged(
             formatted=formatted,
         )
     except (UnicodeDecodeError, SyntaxError) as error:
-        raise _refused(design, 1, "is not in UTF-8") from error
+        raise _refused(design, 1, "is not UTF-8") from error
     except RecursionError as error:
         raise _refused(design, 1, "is nested too deeply") from error
     except UnreadableDesignError as error:

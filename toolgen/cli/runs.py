@@ -36,8 +36,8 @@ from .runtime import (
 from .terminal import Listing, show_json, show_line, typed_json
 from .timeline import Span, span_of, timeline
 
-_ANSWER: Final = "answer what waits by its id: toolgen approve ID"
-_IN_STATE: Final = {None: "is kept", "unknown": "has a call of unknown outcome"}
+_ANSWER: Final = "answer a suspended call with: toolgen approve ID"
+_IN_STATE: Final = {None: "is stored", "unknown": "has a call of unknown outcome"}
 
 
 _PAGE: Final = 100
@@ -89,10 +89,10 @@ async def list_runs(
     if any(call.state == "sealed" for call in calls) or any(map(_asks, runs)):
         print(_ANSWER, file=sys.stderr)
     if any(call.state != "sealed" for call in calls):
-        print("look at what is unsealed or tampered: toolgen runs check", file=sys.stderr)
+        print("see the unsealed or tampered calls with: toolgen runs check", file=sys.stderr)
     if any(status.state == "running" for status in runs):
         command = "toolgen worker" if engine.caps.has_many_workers else "toolgen runs resume RUN"
-        print(f"if no worker executes these runs, go on with: {command}", file=sys.stderr)
+        print(f"if no worker executes these runs, continue them with: {command}", file=sys.stderr)
     return 0
 
 
@@ -201,7 +201,7 @@ async def cancel_run(project: Project, run_id: str, reason: str) -> int:
             status = await wait_for_status(engine, run_id, engine.result)
         await _show_line(runtime, engine, runtime.runs.status_of(status))
     if was_over:
-        print("the run was over before; nothing was canceled", file=sys.stderr)
+        print("the run had already ended; nothing was canceled", file=sys.stderr)
     return 0 if status.is_over else NOT_OVER
 
 
@@ -243,11 +243,11 @@ async def release_clock(project: Project) -> int:
     async with open_engine(project) as (_, engine):
         if not isinstance(engine, ClockEngine):
             raise ToolgenError(
-                f"the clock of the {engine.name} engine is that of its server", hint="set the clock there"
+                f"the engine {engine.name!r} uses the clock of its server", hint="set the clock there"
             )
         await engine.release_clock()
-    shown = dt.datetime.now(dt.UTC).isoformat(timespec="minutes")
-    print(f"the wall clock counts for the runs: {shown}; what waited for longer than it may ends now")
+    shown = f"{dt.datetime.now(dt.UTC):%Y-%m-%d %H:%M} UTC"
+    print(f"the runs follow the wall clock again: {shown}; suspended calls past their deadline expire now")
     return 0
 
 
@@ -280,7 +280,7 @@ async def _show_line(runtime: Runtime, engine: Engine, status: RunStatus, times:
         text = _question(wait.about, status.run_id, what) if call is None else _call_question(call)
         stored = await engine.wait_status(status.run_id, wait.op)
         if stored is not None and stored.answer is not None:
-            text = f"answered, and not executed yet: {text.removeprefix('waits for ')}"
+            text = f"answered, not executed yet: {text.removeprefix('waits for ')}"
         print(f"  {printable(short(text, _LONGEST))}")
 
 
@@ -306,7 +306,7 @@ async def _show_unknown(engine: Engine, run_id: str) -> bool:
     ends = await unknown_ends(engine, run_id)
     for end in ends:
         command = f"toolgen runs resolve {run_id} {end['tool_call_id']}".rstrip() + RESOLUTIONS
-        print(printable(f"  outcome unknown: {end['tool']}, settle it: {command}"))
+        print(printable(f"  outcome unknown: {end['tool']}; record it with: {command}"))
     return bool(ends)
 
 
@@ -332,7 +332,7 @@ def _question(about: Json, run_id: str, agent: str) -> str:
         case None:
             return "waits for its client"
         case "pause":
-            return "is paused: a program lets it go on with RunHandle.resume()"
+            return "is paused; a program resumes it with RunHandle.resume()"
         case kind if planner_question(about) is not None:
             return f"waits for {kind}: {run_id}:{facts['id']}  {agent}  {facts.get('question', '')}"
         case kind:

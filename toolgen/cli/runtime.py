@@ -48,10 +48,12 @@ NOT_OVER: Final = 3
 """Exit code of a command whose request is stored, where the run or the call is not over yet."""
 
 DURABLE_HINT: Final = (
-    'give it a file: Runtime(engine=InProcessEngine("runs.db")); where no runtime is named: runs = "runs.db"'
+    'keep the runs in a file: Runtime(engine=InProcessEngine("runs.db")), '
+    'or runs = "runs.db" if [tool.toolgen] has no runtime'
 )
 UNANSWERABLE: Final = (
-    f"it cannot be answered: the runs of the configured runtime end with its process\n  hint: {DURABLE_HINT}"
+    "it cannot be answered: the configured runtime does not keep runs after its process ends\n"
+    f"  hint: {DURABLE_HINT}"
 )
 """What is printed of a call that waits, where the runtime keeps nothing beyond its process."""
 
@@ -80,8 +82,8 @@ async def project_runtime(project: Project, *, is_strict: bool = False) -> Async
     async with _made_runtime(project, "runtime", project.runtime) as runtime:
         if runtime.assembly.toolsets.managers.is_open:
             raise ToolgenError(
-                f"{project.runtime!r} gave a runtime that is open already",
-                hint="yield it as it was made: each command opens it in its own way, and closes it",
+                f"{project.runtime!r} returned a runtime that is already open",
+                hint="return it without opening it: each command opens and closes it itself",
             )
         set_models(project, runtime)
         yield runtime
@@ -125,7 +127,9 @@ def durable_engine(runtime: Runtime) -> Engine:
     """
     engine = runtime.engine
     if engine is None or not is_durable(runtime):
-        raise ToolgenError("the configured runtime keeps no runs beyond its process", hint=DURABLE_HINT)
+        raise ToolgenError(
+            "the configured runtime does not keep runs after its process ends", hint=DURABLE_HINT
+        )
     return engine
 
 
@@ -166,8 +170,8 @@ async def _made_runtime(project: Project, key: str, reference: str) -> AsyncIter
                 made = await stack.enter_async_context(made)
             elif inspect.isgenerator(made) or inspect.isasyncgen(made):
                 raise ToolgenError(
-                    f"{reference!r} gave a generator, not a Runtime",
-                    hint="write @contextmanager above it, or @asynccontextmanager where it is async",
+                    f"{reference!r} returned a generator, not a Runtime",
+                    hint="decorate it with @contextmanager, or with @asynccontextmanager if it is async",
                 )
         yield _require_runtime(reference, made)
     finally:
@@ -185,7 +189,7 @@ def _function(project: Project, key: str, reference: str) -> Callable[[], object
         near = difflib.get_close_matches(name.rpartition(".")[2], callables, n=1, cutoff=0.75)
         hint = f"correct {key!r} in [tool.toolgen]"
         raise ToolgenError(
-            f"the module {module!r} has no name {name!r}",
+            f"the module {module!r} does not define {name!r}",
             hint=f"did you mean {near[0]!r}? {hint}" if near else hint,
         ) from error
     if not callable(make):
@@ -198,8 +202,8 @@ def _function(project: Project, key: str, reference: str) -> Callable[[], object
 def _require_runtime(reference: str, made: object) -> Runtime:
     if not isinstance(made, Runtime):
         raise ToolgenError(
-            f"{reference!r} gave {made!r}, not a Runtime",
-            hint="make it a function that returns a Runtime, or a context manager that gives one",
+            f"{reference!r} returned {made!r}, not a Runtime",
+            hint="make it a function that returns a Runtime, or a context manager that yields one",
         )
     return made
 
@@ -229,7 +233,7 @@ def unregistered_hint(project: Project, tool: str) -> str:
     toolset = id_.rpartition(".")[0]
     name = module_name(toolset.rpartition(".")[2])
     return (
-        f"  hint: the design has {id_!r}, and the runtime of {project.runtime!r} does not register its "
+        f"  hint: the design has {id_!r}, but the runtime of {project.runtime!r} does not register its "
         f"toolset; add there: runtime.tools.register({name}.registration(…))"
     )
 
@@ -248,7 +252,7 @@ def require_meta(specs: Iterable[ToolSpec], meta: CallMeta) -> None:
     if missing:
         options = " ".join(f"--{name.removesuffix('_id').replace('_', '-')} ID" for name in missing)
         needed = "; ".join(f"{tool} needs {name!r}" for name, tool in missing.items())
-        raise ToolgenError(f"{needed}, which no option gives", hint=f"add {options}")
+        raise ToolgenError(f"{needed}, which no option sets", hint=f"add {options}")
 
 
 @contextmanager
@@ -303,5 +307,5 @@ def waiting_elsewhere(engine: Engine) -> str:
 def not_over_elsewhere(engine: Engine) -> str:
     """Return what a command says when it has waited in vain; of many workers, nobody knows that one runs."""
     if engine.caps.has_many_workers:
-        return "it is not over; see that a worker runs, and is ready: toolgen worker"
-    return "it still goes on there"
+        return "it has not ended; check that a worker is running: toolgen worker"
+    return "it is still running there"

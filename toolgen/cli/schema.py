@@ -55,7 +55,7 @@ def show_schemas(
     projections = [each for each in declared.projections if tool in ("", each.id, each.tool)]
     if tool and not projections:
         place = source.catalog or "the project"
-        raise ToolgenError(f"{place} has no tool {tool!r}", hint="pass the id or the name of one")
+        raise ToolgenError(f"{place} has no tool {tool!r}", hint="pass the id or the name of a tool")
     declared = replace(declared, projections=tuple(projections))
     lines = _losses(declared, format) if is_losses else [_fragment(declared, format)]
     return Outcome(code=0, output="\n".join(lines), summary=_summary(declared))
@@ -63,7 +63,7 @@ def show_schemas(
 
 def no_catalogue(source: ToolSource, error: EntryError) -> ToolgenError:
     """Return the error of a catalogue with an entry that is none."""
-    message = f"{source.catalog} is no catalogue of tools: {error.message}"
+    message = f"{source.catalog} is not a tool catalogue: {error.message}"
     return ToolgenError(message, hint="pass a tool_schemas.json")
 
 

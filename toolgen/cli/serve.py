@@ -41,8 +41,8 @@ async def serve_project(project: Project, host: str, port: int, *, is_worker: bo
 
     if not is_loopback(host):
         raise ToolgenError(
-            f"{host} is reached by other machines, and one token is for one person",
-            hint="mount HTTPSurface in an application that knows who calls, or forward the port",
+            f"other machines can reach {host}, but toolgen serve has one token for one person",
+            hint="mount HTTPSurface in an application that authenticates callers, or forward the port",
         )
     gc.set_threshold(*SERVER_THRESHOLD)
     async with AsyncExitStack() as stack:
@@ -111,5 +111,5 @@ async def _ended(served: MCPServer) -> None:
 def _show(url: str, token: StartToken, *, has_mcp: bool) -> None:
     print(f"serving {url}/#token={token.value}", file=sys.stderr)
     if has_mcp:
-        print(f"MCP: {url}/mcp, with the token as a bearer", file=sys.stderr)
+        print(f"MCP: {url}/mcp, with the token as bearer token", file=sys.stderr)
     sys.stderr.flush()

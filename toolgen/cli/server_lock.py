@@ -29,7 +29,7 @@ _MOST_SENTENCES = 20
 _MOST_SHOWN: Final = 5
 """Names of tools in a summary, and the characters of each."""
 _LONGEST_SHOWN: Final = 64
-_TITLE: Final = "The tools of the MCP server {!r}, as its lock has them."
+_TITLE: Final = "The tools of the MCP server {!r}, from its lock."
 
 
 @frozen_record
@@ -91,16 +91,20 @@ def _settings(request: LockRequest) -> ServerSettings:
     """Return how the server is reached, as settings say it."""
     if bool(request.stdio) == bool(request.url):
         raise ToolgenError(
-            "a server is asked by one of --stdio and --url",
+            "pass either --stdio or --url",
             hint="write --stdio 'command arguments', or --url https://…",
         )
     if request.url:
         headers = dict(map(header_of, request.headers))
         return ServerSettings(url=request.url, headers=headers, allow_insecure=request.is_insecure)
     if request.headers:
-        raise ToolgenError("--header is for --url", hint="a process reads its environment variables itself")
+        raise ToolgenError(
+            "--header needs --url", hint="a server started by --stdio reads its environment variables itself"
+        )
     if request.is_insecure:
-        raise ToolgenError("--allow-insecure is for --url", hint="leave it out: a process gets no headers")
+        raise ToolgenError(
+            "--allow-insecure needs --url", hint="leave it out: a server started by --stdio gets no headers"
+        )
     return ServerSettings(command=tuple(shlex.split(request.stdio)) or ("",))
 
 
@@ -125,11 +129,11 @@ def _next_steps(name: str, lock: Path, design: Path | None, settings: ServerSett
     else:
         yield f"{design}: the design module; edit it freely, it is not generated again"
     if settings.may_have_secrets():
-        yield f"its command or URL may hold a secret, so [tool.toolgen.mcp.{name}] is yours to write"
+        yield f"its command or URL may contain a secret, so write [tool.toolgen.mcp.{name}] yourself"
     elif "runtime" in (project := settings_of(Path()) or {}):
-        yield "next: let your runtime open an MCPToolset for it"
+        yield "next: open an MCPToolset for it in your runtime"
     elif project and recorded(Path("pyproject.toml"), name, settings):
-        yield f"pyproject.toml: [tool.toolgen.mcp.{name}] says how the server is reached"
+        yield f"pyproject.toml: [tool.toolgen.mcp.{name}] has the command or URL of the server"
     if design is not None:
         yield (
             f'next: set design = "{design.stem}" in [tool.toolgen] of pyproject.toml, then run: toolgen gen'
@@ -140,7 +144,10 @@ def _compared(file: Path, before: str | None, lock: MCPLock) -> Outcome:
     """Return how a lock differs from what its server lists now."""
     now = lock_text(lock)
     if before is None:
-        raise ToolgenError(f"there is no lock {file} to compare", hint="run the command without --check")
+        raise ToolgenError(
+            f"the lock {file} does not exist, so there is nothing to compare",
+            hint="run the command without --check",
+        )
     if before == now:
         return Outcome(code=0, summary=f"{file} is up to date with the server", is_current=True)
     lines = unified_diff(

@@ -32,7 +32,7 @@ _CODES: Final[Mapping[State, Code]] = {
 }
 """Codes of what is not as the design has it."""
 _OPEN: Final = frozenset[State](["missing", "unimplemented"])
-_ABSENT: Final = Status(line=1, state="missing", text="is not there; run: toolgen gen")
+_ABSENT: Final = Status(line=1, state="missing", text="the file is missing; run: toolgen gen")
 
 
 @frozen_record
@@ -82,7 +82,7 @@ def _require_inside(project: Project, files: Iterable[Path]) -> None:
     root = os.path.realpath(project.directory)
     for file in files:
         if not Path(os.path.realpath(file)).is_relative_to(root):
-            message = f"{file} is not in the project: a link leads to {os.path.realpath(file)}"
+            message = f"{file} is outside of the project: a link leads to {os.path.realpath(file)}"
             raise ToolgenError(message, hint="keep the executors in the project; nothing was written")
 
 
@@ -181,4 +181,4 @@ def _notes(file: Path, before: Stub, toolset: Toolset, project: Project) -> Iter
         elif status.state in ("missing", "changed", "orphaned"):
             yield f"{file}:{status.line}: {status.text}"
     for statement in before.lacks:
-        yield f"{file}:1: what was added needs an import: {statement}"
+        yield f"{file}:1: the added code needs an import: {statement}"

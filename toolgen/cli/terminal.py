@@ -77,13 +77,13 @@ def is_confirmed(question: str, done: str) -> bool:
     """
     if not sys.stdin.isatty():
         raise ToolgenError(
-            f"there is no terminal to ask for confirmation; nothing was {done}",
-            hint="add --yes to go on without a prompt",
+            f"cannot ask for confirmation, because stdin is not a terminal; nothing was {done}",
+            hint="add --yes to skip the prompt",
         )
     if not sys.stderr.isatty():
         raise ToolgenError(
-            f"stderr is not this terminal, so the arguments were not shown here; nothing was {done}",
-            hint="leave stderr at the terminal, or add --yes",
+            f"stderr is not a terminal, so you have not seen the arguments; nothing was {done}",
+            hint="do not redirect stderr, or add --yes",
         )
     print(f"{question} [y/N] ", end="", file=sys.stderr, flush=True)
     return sys.stdin.readline().strip().lower() in ("y", "yes")
@@ -144,7 +144,7 @@ def _each_once(pairs: list[tuple[str, object]]) -> dict[str, object]:
     if len(document) < len(pairs):
         names = [name for name, _ in pairs]
         twice = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"the key {json.dumps(twice, ensure_ascii=False)} is there twice")
+        raise ValueError(f"the key {json.dumps(twice, ensure_ascii=False)} occurs twice")
     return document
 
 
@@ -158,4 +158,4 @@ def _exact(text: str) -> float:
 
 
 def _no_constant(text: str) -> NoReturn:
-    raise ValueError(f"{text} is no number of JSON")
+    raise ValueError(f"{text} is not a JSON number")

@@ -37,7 +37,7 @@ def show_tokens(source: ToolSource, dialect: str, tokenizer: str, format: Litera
     else:
         lines = [f"{row.tokens:8,}  {row.kind:8}{printable(row.id)}" for row in rows]
     total = sum(row.tokens for row in rows if row.kind == "tool")
-    how = tokenizer or f"about {BYTES_OF_TOKEN} bytes a token"
+    how = tokenizer or f"estimated at {BYTES_OF_TOKEN} bytes per token"
     return Outcome(code=0, output="\n".join(lines), summary=f"tokens {total:,} ({how})")
 
 
@@ -95,7 +95,7 @@ def _tokenizer(name: str) -> Callable[[str], int]:
         encoding = tiktoken.get_encoding(name)
     except (ValueError, OSError) as error:
         raise ToolgenError(
-            f"tiktoken cannot give the encoding {name!r}: {error}",
+            f"tiktoken cannot load the encoding {name!r}: {error}",
             hint=f"use one of {', '.join(tiktoken.list_encoding_names())}; it is downloaded once",
         ) from error
     return lambda text: len(encoding.encode(text, disallowed_special=()))

@@ -79,7 +79,7 @@ def _record(tool: str, spec: ToolSpec | None, disabled: DisabledTool | None) -> 
 
 
 def _line(tool: DisabledTool) -> str:
-    since = datetime.fromtimestamp(tool.since, UTC).isoformat(timespec="seconds")
+    since = f"{datetime.fromtimestamp(tool.since, UTC):%Y-%m-%d %H:%M:%S} UTC"
     parts = (tool.tool, "disabled", since, f"by {tool.by}" if tool.by else "", tool.reason)
     return "  ".join(part for part in parts if part)
 
@@ -94,7 +94,7 @@ async def _opened(project: Project, tool: str | None) -> AsyncIterator[tuple[Run
     async with project_runtime(project) as runtime:
         if isinstance(runtime.tools.disabled_store, MemoryStateStore):
             raise ToolgenError(
-                "the configured runtime keeps in memory what is disabled, so no other process sees it",
+                "the configured runtime keeps disabled tools in memory, so no other process sees them",
                 hint='share a store: DisabledTools(SqliteStateStore("state.db"))',
             )
         runtime.runs.be_client()

@@ -49,7 +49,7 @@ def _problem(path: Path) -> str:
     if facts.st_uid not in (0, os.geteuid()):
         return f"belongs to user {facts.st_uid}, not to you (user {os.geteuid()}) or root"
     if facts.st_mode & stat.S_ISVTX and facts.st_mode & stat.S_IWOTH:
-        return "is a folder in which all users can write"
+        return "is a folder that all users can write to"
     return ""
 
 
@@ -85,4 +85,4 @@ def _hint(file: Path, is_project: bool) -> str:
     if (listed := _list()) is not None:
         folder, place = shlex.quote(str(file.parent)), shlex.quote(str(listed))
         ways.append(f"mkdir -p {shlex.quote(str(listed.parent))} && echo {folder} >> {place}")
-    return f"if you trust whoever wrote it, run: {', or for good: '.join(ways)}"
+    return f"if you trust its author, run: {', or permanently: '.join(ways)}"

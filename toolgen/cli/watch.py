@@ -166,7 +166,7 @@ def _process(round_: Round) -> Iterator[Connection]:
 def _wait_for_end(process: BaseProcess) -> None:
     process.join(_GRACE_S)
     if process.is_alive():
-        print("waiting for the design; Ctrl-C again ends it", file=sys.stderr)
+        print("waiting for the design; press Ctrl-C again to stop it", file=sys.stderr)
         process.join()
 
 

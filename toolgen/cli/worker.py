@@ -58,7 +58,7 @@ class Worker:
         if not engine.is_worker:
             raise ToolgenError(
                 f"the engine {engine.name!r} of the configured runtime executes no runs",
-                hint="construct it as a worker: without worker=False, and without Runtime.runs.be_client()",
+                hint="create it as a worker: without worker=False, and without Runtime.runs.be_client()",
             )
         stores = StoreWatch(check_stores)
         async with stores.watching():
@@ -71,7 +71,7 @@ class Worker:
                     continue
         self._change("draining")
         if isinstance(engine, DrainingEngine) and not await engine.drain(self._drain_s):
-            log.warning("calls that did not end within %g seconds are cut off", self._drain_s)
+            log.warning("calls that are still running after %g seconds are interrupted", self._drain_s)
         await engine.close()
         log.info("the worker has ended")
 
@@ -130,7 +130,7 @@ async def _naming_changed_tools(runtime: Runtime, engine: Engine) -> AsyncIterat
         try:
             waits = await engine.open_waits(limit=_MOST_WAITS)
         except EngineError as error:
-            log.warning("what waits was not compared with the tools: %s", error)
+            log.warning("suspended calls were not compared with the registered tools: %s", error)
             return
         for sentence in changed_tools(runtime, waits):
             log.warning("%s", sentence)
@@ -159,7 +159,7 @@ def _assign(engine: Engine, queues: tuple[str, ...], role: WorkerRole, drain_s: 
         engine.assign(queues=queues, role=role, drain_s=drain_s)
     elif queues or role != "all":
         raise ToolgenError(
-            f"the engine {engine.name!r} takes its work from no queues",
+            f"the engine {engine.name!r} has no task queues",
             hint="leave out --queue and --role; one worker executes all runs of a file",
         )
 

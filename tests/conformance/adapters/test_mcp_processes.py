@@ -110,7 +110,7 @@ async def test_the_client_of_the_sdk_sends_its_token(tmp_path: Path) -> None:
             "the names are missing under which clients reach 0.0.0.0",
             "--host tools.example.com",
         ),
-        (["--http", "127.0.0.1:0", "--verify", "desk_app:no"], "names no function", "module:function"),
+        (["--http", "127.0.0.1:0", "--verify", "desk_app:no"], "is not a function", "module:function"),
     ],
 )
 def test_what_cannot_be_served_is_refused(
@@ -133,7 +133,7 @@ def test_a_session_that_tools_need_is_asked_for(tmp_path: Path) -> None:
         f"{app}    return app.runtime(Path({str(tmp_path / 'home.db')!r}))\n"
     )
     done = refused(tmp_path)
-    assert "list_devices needs 'session_id', which no option gives\n  hint: add --session ID" in done.stderr
+    assert "list_devices needs 'session_id', which no option sets\n  hint: add --session ID" in done.stderr
 
 
 def test_without_its_extra_it_says_what_to_install(tmp_path: Path) -> None:
