@@ -109,8 +109,8 @@ def test_what_has_no_end_is_not_read(released: ProjectFolder, option: str) -> No
         file.truncate(MOST_BYTES + 1)
     other = () if option == "--against" else ("--against", "released.json")
     for name, why in (
-        ("/dev/zero", "it is no regular file"),
-        ("pipe.json", "it is no regular file"),
+        ("/dev/zero", "it is not a regular file"),
+        ("pipe.json", "it is not a regular file"),
         ("sparse.json", "it has more than 100,000,000 bytes"),
     ):
         done = released.run("breaking", *other, option, name)

@@ -195,9 +195,9 @@ class TestTools:
 
         assert wrong() == wrong(total=1) == wrong(truncated=True, refinement_hint="Less.") == []
         assert wrong(paged=True, truncated=True, cursor="c") == []
-        assert wrong(returned=2) == ["returned is 2, and the result has 1 item"]
+        assert wrong(returned=2) == ["returned is 2, but the result has 1 item"]
         assert wrong(truncated=True, cursor="c") == [
-            "truncated is true, and refinement_hint does not say how to get the rest"
+            "truncated is true, but refinement_hint is not set, so the model cannot get the rest"
         ]
         assert wrong(rows=[], returned=0, total=3) == [
             "nothing was returned, so total must be 0 or unknown and truncated false"

@@ -233,4 +233,7 @@ def test_a_schema_that_is_no_file_is_not_read(put: Callable[[Path], object], tmp
     tool = Tool("t", "T.", Args(JSONSchema(str(tmp_path / "device.json"))))
     design = Design("home", "A home.", Service("desk", "A desk.", Toolset("finds", "Find.", tool)))
     (found,) = build(design).diagnostics
-    assert (found.code, "device.json': it is no regular file" in found.message) == ("unreadable-schema", True)
+    assert (found.code, "device.json': it is not a regular file" in found.message) == (
+        "unreadable-schema",
+        True,
+    )

@@ -140,7 +140,7 @@ MISTAKES = {
     "a capability that is not there": Mistake(
         command=READ,
         files=clause('Needs("state")'),
-        says="give the Runtime one of that name: Runtime(capabilities=[StateCapability(…)])\n",
+        says="pass it to the runtime: Runtime(capabilities=[StateCapability(…)])\n",
     ),
     "a misspelt rule": Mistake(
         command=("lint",),

@@ -84,7 +84,7 @@ def test_a_catalogue_is_linted_without_its_design(desk: ProjectFolder) -> None:
     desk.write("other.json", "[" * 100_000)
     assert "other.json is not JSON" in desk.run("lint", "other.json").err
     assert "hint: correct the path" in desk.run("lint", "none.json").err
-    assert "cannot read /dev/zero: it is no regular file" in desk.run("lint", "/dev/zero").err
+    assert "cannot read /dev/zero: it is not a regular file" in desk.run("lint", "/dev/zero").err
 
 
 def test_settings_and_clauses_turn_rules_off_and_on(desk: ProjectFolder) -> None:

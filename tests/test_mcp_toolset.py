@@ -117,9 +117,9 @@ def test_the_order_of_keys_is_kept_and_counts_for_nothing() -> None:
 @pytest.mark.parametrize(
     ("text", "fault"),
     [
-        (lock_text(lock(ECHO)).replace("Say it", "Sing it"), "was edited: the tool 'echo' is not what"),
+        (lock_text(lock(ECHO)).replace("Say it", "Sing it"), "was edited: the tool 'echo' differs from"),
         ("{", "is not JSON"),
-        ("[]", "is no lock of an MCP server"),
+        ("[]", "is not a lock file of an MCP server"),
         (
             lock_text(lock(ECHO)).replace('"lock": 1', '"lock": 2'),
             "has lock format 2, and this toolgen",
@@ -128,27 +128,27 @@ def test_the_order_of_keys_is_kept_and_counts_for_nothing() -> None:
             lock_text(lock(ECHO)).replace('"lock": 1', '"lock": true'),
             "has lock format True, and this",
         ),
-        (lock_text(lock(ECHO)).replace('"kind"', '"of"'), "is a lock of an earlier toolgen"),
-        (lock_text(lock(ECHO)).replace('"digest"', '"was"'), "its tool number 1 has no name, no schema or"),
-        (lock_text(lock({**ECHO, "name": ""})), "its tool number 1 has no name, no schema or"),
+        (lock_text(lock(ECHO)).replace('"kind"', '"of"'), "is a lock file of an earlier toolgen"),
+        (lock_text(lock(ECHO)).replace('"digest"', '"was"'), "tool number 1 has no name, no schema or"),
+        (lock_text(lock({**ECHO, "name": ""})), "tool number 1 has no name, no schema or"),
         (lock_text(lock(ECHO, ECHO)), "has the tool 'echo' twice"),
-        (lock_text(lock({**ECHO, "title": 5})), "title of the tool 'echo' is of another type"),
-        (lock_text(lock({**ECHO, "description": ["a"]})), "description of the tool 'echo' is of another"),
+        (lock_text(lock({**ECHO, "title": 5})), "title of the tool 'echo' has the wrong type"),
+        (lock_text(lock({**ECHO, "description": ["a"]})), "description of the tool 'echo' has the wrong"),
         (
             lock_text(lock({**ECHO, "outputSchema": "design.py"})),
-            "outputSchema of the tool 'echo' is of another",
+            "outputSchema of the tool 'echo' has the wrong",
         ),
-        (lock_text(lock({**ECHO, "annotations": True})), "annotations of the tool 'echo' is of another type"),
-        (lock_text(lock({**ECHO, "icons": {}})), "icons of the tool 'echo' is of another type"),
+        (lock_text(lock({**ECHO, "annotations": True})), "annotations of the tool 'echo' has the wrong type"),
+        (lock_text(lock({**ECHO, "icons": {}})), "icons of the tool 'echo' has the wrong type"),
         (
             lock_text(lock({**ECHO, "name": "x" * 5_000})).replace("Say", "Sing"),
-            f"the tool '{'x' * 100}' is not",
+            f"the tool '{'x' * 100}' differs",
         ),
         (
             lock_text(lock(ECHO)).replace('"Say', r'"\\ud800Say'.replace("\\\\", "\\")),
-            "holds a lone surrogate",
+            "contains a lone surrogate",
         ),
-        (lock_text(lock(ECHO)).replace('"lock": 1', '"lock": NaN'), "is not JSON: NaN is no number"),
+        (lock_text(lock(ECHO)).replace('"lock": 1', '"lock": NaN'), "is not JSON: NaN is not a JSON number"),
         ("[" * 100_000, "is not JSON"),
         ("[" * 301 + "]" * 301, "is nested more than 300 levels deep"),
     ],
@@ -218,9 +218,9 @@ def test_a_schema_that_toolgen_cannot_read_is_told_at_the_toolset(tmp_path: Path
         ({"name": "sa\u200by"}, "/name has characters that nobody sees"),
         (
             {"inputSchema": {"properties": {"a\u202e": {}}}},
-            "/properties/a\\u202e has characters that nobody sees",
+            "/properties/a\\u202e has invisible characters",
         ),
-        ({"outputSchema": {"const": "\U000e0041"}}, "/const has characters that nobody sees"),
+        ({"outputSchema": {"const": "\U000e0041"}}, "/const has invisible characters"),
     ],
 )
 def test_a_tool_with_a_name_or_a_value_that_nobody_sees_is_reported(

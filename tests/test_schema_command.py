@@ -58,7 +58,7 @@ def test_one_tool_or_another_file(generated: ProjectFolder) -> None:
     ("arguments", "message"),
     first(
         [
-            (("--for", "gpt"), "there is no dialect 'gpt'"),
+            (("--for", "gpt"), "the dialect 'gpt' does not exist"),
             ((), "Invalid value for --for: required; one of: openai, openai-strict, openai-responses,"),
             (("--for", "openai", "--tool", "nope"), "has no tool 'nope'"),
             (

@@ -58,7 +58,7 @@ async def test_the_call_waits_for_it_and_runs_again(executor: type[NeedsKey]) ->
     }
     assert asked.question == (
         "book-store needs the API key 'apiKey', which is missing; "
-        "the environment gives it by TOOLGEN_BOOK_STORE__API_KEY"
+        "set it in the environment as TOOLGEN_BOOK_STORE__API_KEY"
     )
     needs.key = "k-1"
     assert (await made.waits.answer(asked.token, {"available": True})).status == "ok"
@@ -71,7 +71,7 @@ async def test_without_anybody_to_ask_the_error_says_how_to_give_it(host: dict[s
     result = await runtime(NeedsKey(), **host).call(TOOL, SITE, META)
     assert (result.status, json.loads(result.json)["error"]) == (
         "error",
-        "book-store needs the API key 'apiKey', which is missing; the environment gives it by "
+        "book-store needs the API key 'apiKey', which is missing; set it in the environment as "
         "TOOLGEN_BOOK_STORE__API_KEY; "
         "nobody is asked for it: this runtime is not interactive or has no engine",
     )
@@ -95,7 +95,7 @@ async def test_the_question_names_the_scopes() -> None:
     asked = waiting(await made.call(TOOL, SITE, META))
     assert asked.question == (
         "books needs the authorization 'oauth' with the scopes books:read, books:write, which is missing; "
-        "the environment gives it by TOOLGEN_BOOKS__OAUTH__CLIENT_ID and TOOLGEN_BOOKS__OAUTH__CLIENT_SECRET"
+        "set it in the environment as TOOLGEN_BOOKS__OAUTH__CLIENT_ID and TOOLGEN_BOOKS__OAUTH__CLIENT_SECRET"
     )
 
 

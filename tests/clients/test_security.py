@@ -139,7 +139,7 @@ async def test_a_refused_credential_is_replaced_once() -> None:
 
 @pytest.mark.parametrize("secrets", [["old"], ["old", "older"], ["old", "older", "new"]])
 async def test_where_none_is_left_one_is_needed(secrets: list[str]) -> None:
-    with pytest.raises(CredentialNeededError, match="'library_key', which the service has refused; "):
+    with pytest.raises(CredentialNeededError, match="'library_key', which the service rejected; "):
         await sent(secured((KEY,)), Known(library_key=secrets), refusing("old", "older"))
 
 

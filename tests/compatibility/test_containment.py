@@ -169,7 +169,7 @@ def test_formats_of_other_people_are_notes() -> None:
 
 
 def test_a_circle_on_one_value_is_not_read() -> None:
-    assert "leads back here" in SchemaDocument({"$ref": "#"}).fault
+    assert "refers back to this schema" in SchemaDocument({"$ref": "#"}).fault
 
 
 def test_a_deep_schema_ends_without_an_answer() -> None:

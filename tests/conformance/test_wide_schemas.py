@@ -18,7 +18,7 @@ TOO_LARGE: dict[str, tuple[Schema, str]] = {
     "enum": (SHAPES["enum"](100_000), "has more than 100000 values or 5000000 characters"),
     "patterns": (
         an_object({"x": {"pattern": "(a{1000}){1000}"}}),
-        "brings all patterns to more than 100000 parts",
+        "brings all patterns together to more than 100000 parts",
     ),
 }
 USE = """\

@@ -71,10 +71,10 @@ def test_repaired_places_and_defaults_of_components_are_named() -> None:
         (
             "import-odd-schema",
             f"{at}/properties/b/default",
-            'is a string ("many"), which its own schema refuses',
+            'is a string ("many"), which does not match its own schema',
         ),
         ("import-odd-schema", f"{at}/properties/c/enum", 'holds "two", which the type next to it refuses'),
-        ("import-repaired-schema", f"{at}/required", "says 'a' twice, which is read as once"),
+        ("import-repaired-schema", f"{at}/required", "has 'a' twice and is read as if once"),
     ]
 
 

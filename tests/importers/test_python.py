@@ -215,7 +215,7 @@ def test_what_has_no_annotation_may_be_any_value() -> None:
     assert [(finding.place.pointer, finding.hint, finding.is_warning) for finding in source.findings] == [
         ("/name", "write name: str", True),
         ("/limit", "write limit: str", True),
-        ("/return", "write -> str, or -> None where there is none", True),
+        ("/return", "write -> str, or -> None for no result", True),
     ]
     [found] = source.tools
     assert isinstance(found.arguments, dict)
@@ -260,7 +260,7 @@ def test_a_context_manager_is_refused() -> None:
         yield 1
 
     [finding] = findings(lent)
-    assert (finding.message, finding.is_warning) == ("it is a context manager, and has no result", False)
+    assert (finding.message, finding.is_warning) == ("it is a context manager and has no result", False)
 
 
 def test_arguments_that_a_partial_binds_are_no_arguments() -> None:

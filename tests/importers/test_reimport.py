@@ -176,7 +176,7 @@ def test_what_cannot_be_parsed_is_refused(library: Library, broken: str, message
     [
         ("{}", "is not a lock file of toolgen import"),
         ('{"lock": 1, "kind": "mcp-server"}', "is not a lock file of toolgen import"),
-        ('{"format": "toolgen-import-4"}', "is a lock of an earlier toolgen"),
+        ('{"format": "toolgen-import-4"}', "is a lock file of an earlier toolgen"),
     ],
 )
 def test_a_lock_that_is_none_is_refused(library: Library, text: str, fault: str) -> None:

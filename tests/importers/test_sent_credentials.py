@@ -115,4 +115,4 @@ def test_the_variable_of_another_program_is_sent_nowhere(
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "the-aws-key")
     done = project.run("call", "weather", "{}")
     assert done.code == 1
-    assert "the environment gives it by TOOLGEN_AWS__SECRET_ACCESS_KEY" in done.out
+    assert "set it in the environment as TOOLGEN_AWS__SECRET_ACCESS_KEY" in done.out

@@ -88,7 +88,9 @@ def test_a_lock_is_written_updated_and_compared(capsys: pytest.CaptureFixture[st
     file.write_text(file.read_text().replace("Say it again", "Say it"))
     code, diff, told = run(capsys, "--stdio", GOOD, "--check")
     assert (code, "+      " in diff) == (1, True)
-    assert told.startswith("the lock was edited: the tool 'echo' is not what its server has listed\n")
+    assert told.startswith(
+        "the lock was edited: the tool 'echo' differs from the one that its server listed\n"
+    )
 
 
 @pytest.mark.exhaustive

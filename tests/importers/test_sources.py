@@ -60,7 +60,7 @@ def test_a_large_file_is_refused_before_it_is_read(tmp_path: Path) -> None:
         stream.truncate(50_000_000)
     tracemalloc.start()
     try:
-        with pytest.raises(ToolgenError, match=rf"50,000,000 bytes; the maximum is {MOST_BYTES:,}"):
+        with pytest.raises(ToolgenError, match=rf"50,000,000 bytes; at most {MOST_BYTES:,} are read"):
             read_document(file)
         _, peak_bytes = tracemalloc.get_traced_memory()
     finally:

@@ -63,7 +63,9 @@ def test_the_envelopes() -> None:
 )
 def test_an_entry_without_a_name_or_a_schema_is_an_error(odd: dict[str, Any]) -> None:
     tools = [entry("go"), {"kind": "native", "name": "search"}, odd]
-    with pytest.raises(EntryError, match=r"entry 3 of the tools \('(odd|3|)'\) has no name or no schema"):
+    with pytest.raises(
+        EntryError, match=r"entry 3 of the tools \('(odd|3|)'\) has no name or no payload schema"
+    ):
         declarations(tools, "openai")
 
 

@@ -198,7 +198,7 @@ def test_a_schema_that_leads_to_itself() -> None:
     one = project("tool", "", NODE, "anthropic-strict")
     assert not one.is_strict
     assert one.losses[0].action == "not strict"
-    assert one.losses[0].detail == "#/$defs/Node leads to itself"
+    assert one.losses[0].detail == "#/$defs/Node refers to itself"
     assert one.schema["$defs"] == NODE["$defs"]
 
 

@@ -162,14 +162,18 @@ def test_a_value_is_judged_as_a_validator_judges_it(schema: dict[str, Any], valu
 @pytest.mark.parametrize(
     ("schema", "value", "said"),
     [
-        ({"not": {}}, 1, "$ must not be what its schema excludes"),
-        ({"items": {"not": {"const": 1}}}, [2, 1.0], "$[1] must not be what its schema excludes"),
-        ({"not": {"pattern": "^t"}}, "t", "$ must not be what its schema excludes"),
-        ({"oneOf": [{"type": "integer"}, {"minimum": 3}]}, 4, "$ must fit one alternative, and fits several"),
+        ({"not": {}}, 1, "$ must not match the schema's `not`"),
+        ({"items": {"not": {"const": 1}}}, [2, 1.0], "$[1] must not match the schema's `not`"),
+        ({"not": {"pattern": "^t"}}, "t", "$ must not match the schema's `not`"),
+        (
+            {"oneOf": [{"type": "integer"}, {"minimum": 3}]},
+            4,
+            "$ must match exactly one alternative, but matches several",
+        ),
         (
             {"oneOf": [{"pattern": "^t"}, {"maxLength": 3}]},
             "t",
-            "$ must fit one alternative, and fits several",
+            "$ must match exactly one alternative, but matches several",
         ),
         ({"oneOf": [{"type": "integer"}, {"minimum": 3}]}, 2.5, "$ must be of type integer, not number"),
         (

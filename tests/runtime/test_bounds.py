@@ -85,17 +85,17 @@ HOLDS = [
 ]
 BREAKS = [
     (PLAIN, found(returned=-1), "returned is -1"),
-    (PLAIN, found("a", "b", "c", returned=7), "returned is 7, and the result has 3 items"),
-    (PLAIN, found("a", returned=0), "returned is 0, and the result has 1 item"),
-    (PLAIN, found("a", "b", total=1), "total is 1, which is below returned"),
+    (PLAIN, found("a", "b", "c", returned=7), "returned is 7, but the result has 3 items"),
+    (PLAIN, found("a", returned=0), "returned is 0, but the result has 1 item"),
+    (PLAIN, found("a", "b", total=1), "total is 1; it must be at least returned"),
     (PLAIN, found(total=1), "nothing was returned"),
     (PLAIN, found(**HINT), "nothing was returned"),
-    (PLAIN, found("a", truncated=True), "refinement_hint does not say how to get the rest"),
-    (PLAIN, found("a", truncated=True, refinement_hint=" "), "refinement_hint does not say"),
-    (PLAIN, found("a", truncated=True, total=9), "refinement_hint does not say"),
-    (rows.FREE, found("a", truncated=True), "neither next_cursor nor refinement_hint says"),
-    (rows.FREE, found(truncated=True), "neither next_cursor nor refinement_hint says"),
-    (rows.FREE, found(truncated=True, next_cursor=""), "neither next_cursor nor refinement_hint says"),
+    (PLAIN, found("a", truncated=True), "refinement_hint is not set, so the model cannot get the rest"),
+    (PLAIN, found("a", truncated=True, refinement_hint=" "), "refinement_hint is not set"),
+    (PLAIN, found("a", truncated=True, total=9), "refinement_hint is not set"),
+    (rows.FREE, found("a", truncated=True), "neither next_cursor nor refinement_hint is set"),
+    (rows.FREE, found(truncated=True), "neither next_cursor nor refinement_hint is set"),
+    (rows.FREE, found(truncated=True, next_cursor=""), "neither next_cursor nor refinement_hint is set"),
 ]
 
 
@@ -166,7 +166,7 @@ async def test_a_delivered_result_holds_to_it_and_another_one_may_be_delivered()
     waiting = (await made.call("free", {})).suspension
     assert waiting is not None
     wrong: dict[str, Json] = {"rows": ["a"], "returned": 2, "truncated": False}
-    with pytest.raises(BadAnswerError, match="returned is 2, and the result has 1 item"):
+    with pytest.raises(BadAnswerError, match="returned is 2, but the result has 1 item"):
         await made.waits.answer(waiting.token, wrong)
     done = await made.waits.answer(waiting.token, {**wrong, "returned": 1})
     assert done.bounds == Bounds(returned=1, truncated=False)
@@ -183,7 +183,7 @@ async def test_an_agent_repairs_a_result_whose_bounds_do_not_hold() -> None:
         await agents_of(made).client("x.top").one_shot("Go.")
     told = low.inputs[1].messages[-1]
     assert isinstance(told, UserMessage)
-    assert "the final result does not fit: returned is 2, and the result has 1 item" in told.text
+    assert "the final result does not fit: returned is 2, but the result has 1 item" in told.text
     (answer,) = top.inputs[1].messages[-1].answers  # type: ignore[union-attr]  # the results
     assert (answer.status, answer.bounds) == ("ok", Bounds(returned=1, truncated=False))
 

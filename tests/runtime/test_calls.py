@@ -149,15 +149,15 @@ async def test_an_executors_own_validation_error_is_not_the_models(caplog: pytes
             devices.ListDevicesResult,
             "got the class ListDevicesResult; hint: write ListDevicesResult(devices=…",
         ),
-        (ToolOutcome.of(ToolError("none")), "got ToolError; hint: write raise in the place of return"),
+        (ToolOutcome.of(ToolError("none")), "got ToolError; hint: write raise instead of return"),
         ((number for number in range(1)), "got generator; hint: return one ListDevicesResult(devices=…"),
         (documents.SearchResult(hits=[], returned=0, truncated=False), "got SearchResult"),
         (
             Page(**dict(page())),
-            "got Page; hint: convert it, as it has the same fields: ListDevicesResult(**dict(…))",
+            "got Page; hint: convert it, because it has the same fields: ListDevicesResult(**dict(…))",
         ),
         (page(returned=-1), "returned is -1"),
-        (page(returned=3), "returned is 3, and the result has 0 items"),
+        (page(returned=3), "returned is 3, but the result has 0 items"),
         (page().model_copy(update={"devices": ["junk"]}), "ListDevicesResult does not encode"),
         (
             ToolOutcome.of(page(), artifacts=[Artifact(kind="chart", data=page())]),

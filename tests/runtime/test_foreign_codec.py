@@ -160,9 +160,9 @@ def test_a_result_of_another_type_is_malformed(name: str, value: object, message
 def test_rules_that_no_type_holds_are_held() -> None:
     codec = foreign(UNIQUE, "Issue", is_exact=False)
     assert issues(codec, {"title": "a", "labels": ["a", "a"]}) == [
-        "$.labels must not hold the same item twice"
+        "$.labels must not contain the same item twice"
     ]
-    with pytest.raises(MalformedResultError, match=r"\$\.labels must not hold the same item twice"):
+    with pytest.raises(MalformedResultError, match=r"\$\.labels must not contain the same item twice"):
         codec.encode(Issue(title="a", labels=["a", "a"]))
 
 
@@ -170,7 +170,7 @@ def test_the_schema_says_what_is_wrong_when_it_is_asked() -> None:
     codec = foreign(UNIQUE, "Issue", is_exact=False)
     assert issues(codec, {"labels": ["a", "a"]}) == [
         "$.title is required and was left out",
-        "$.labels must not hold the same item twice",
+        "$.labels must not contain the same item twice",
     ]
 
 
@@ -213,7 +213,7 @@ def test_a_designed_class_is_checked_where_foreign_values_need_it() -> None:
         "$.filter.labels[0] must be a string, not an integer",
         "$.filter.labels[1] must be a string, not an integer",
     ]
-    assert issues(codec, {"numbers": [1, 1]}) == ["$.numbers must not hold the same item twice"]
+    assert issues(codec, {"numbers": [1, 1]}) == ["$.numbers must not contain the same item twice"]
     with pytest.raises(MalformedResultError, match="same item twice"):
         codec.encode(Search(numbers=[1, 1]))
 

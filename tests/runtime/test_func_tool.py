@@ -226,8 +226,8 @@ def test_everything_wrong_with_a_function_comes_at_once() -> None:
     assert lines[0] == "function 'Call' cannot be a tool:"
     assert [line.strip().split(";")[0] for line in lines[1:]] == [
         "'Call' is no name of a tool: up to 64 of a-z, 0-9 and _",
-        "*args takes any number of arguments, which no schema names",
-        "**options takes any number of arguments, which no schema names",
+        "*args takes any number of arguments, which a schema cannot name",
+        "**options takes any number of arguments, which a schema cannot name",
         "the type of the parameter 'thing' has no exact JSON form: Unable to generate pydantic-core schema "
         f"for {Opaque!r}",
     ]
@@ -238,10 +238,10 @@ async def test_what_has_no_annotation_may_be_any_value(caplog: pytest.LogCapture
         return [value] * times
 
     tool = func_tool(double)
-    assert [message.partition(", so it may be any JSON value; ")[::2] for message in caplog.messages] == [
+    assert [message.partition(", so it can be any JSON value; ")[::2] for message in caplog.messages] == [
         ("function double: the parameter 'value' has no annotation", "write value: str"),
         ("function double: the parameter 'times' has no annotation", "write times: str"),
-        ("function double: its result has no annotation", "write -> str, or -> None where there is none"),
+        ("function double: its result has no annotation", "write -> str, or -> None for no result"),
     ]
     assert json.loads((await called(double, {"value": {"a": None}})).json) == [{"a": None}, {"a": None}]
     assert tool.spec.payload.schema["required"] == ["value"]
@@ -265,7 +265,10 @@ def test_what_cannot_be_a_tool_is_refused() -> None:
         (missing, "NameError: name 'Missing' is not defined"),
         (foreign, "the parameter 'context' is a CallContext; write context: SyncToolContext"),
         (named, "the parameter 'tool_context' is a str; write tool_context: SyncToolContext"),
-        (placed, "'tool_context' has no name for its caller; write it after the slash"),
+        (
+            placed,
+            "'tool_context' is positional-only, so it cannot be passed by name; move it behind the slash",
+        ),
         (waiting, "the parameter 'c' is a SyncToolContext; write c: ToolContext, or def"),
     ]
     for function, message in refused:

@@ -151,9 +151,9 @@ def test_further_arguments_are_refused_with_the_way_out() -> None:
     with pytest.raises(RegistrationError) as caught:
         func_tool(join)
     assert str(caught.value).splitlines()[1:] == [
-        "  *parts takes any number of arguments, which no schema names; "
+        "  *parts takes any number of arguments, which a schema cannot name; "
         "give each argument a name, or write parts: list[str]",
-        "  **options takes any number of arguments, which no schema names; "
+        "  **options takes any number of arguments, which a schema cannot name; "
         "give each argument a name, or annotate it with Unpack[…] of a TypedDict",
     ]
 

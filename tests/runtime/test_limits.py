@@ -316,7 +316,7 @@ async def test_more_mistakes_than_can_be_told_are_one_issue() -> None:
     made = Runtime()
     made.tools.register(function_toolset("x.rooms", [rooms]))
     issue = first(await made.call("rooms", {"found": [{}] * 9_000}))
-    assert issue["message"] == "does not fit its schema, in too many places to name"
+    assert issue["message"] == "does not match its schema in too many places to list"
 
 
 async def test_the_memory_for_mistakes_keeps_no_long_names() -> None:

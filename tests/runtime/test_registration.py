@@ -54,10 +54,10 @@ def test_a_class_in_the_place_of_an_executor_is_refused() -> None:
 @pytest.mark.parametrize(
     ("executor", "problem"),
     [
-        (None, "the executor is None; give an object with a method for each tool"),
+        (None, "the executor is None; pass an object with a method for each tool"),
         (
             registration(RecordingExecutor({})),
-            "the executor is a ToolsetRegistration; give what",
+            "the executor is a ToolsetRegistration; pass the executor",
         ),
     ],
 )

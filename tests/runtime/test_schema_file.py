@@ -53,7 +53,7 @@ def test_importing_and_registering_a_toolset_reads_no_schema(package: Path) -> N
     found = toolset()
     specs = found.SPECS
     Runtime().tools.register(found.registration(execute))
-    with pytest.raises(ToolgenError, match="is no catalogue") as caught:
+    with pytest.raises(ToolgenError, match="is not a catalogue") as caught:
         specs[0].payload.decode("{}")
     assert caught.value.hint == "run `toolgen gen`"
 
@@ -63,7 +63,7 @@ def test_importing_and_registering_a_toolset_reads_no_schema(package: Path) -> N
 )
 def test_bytes_that_are_no_json_are_no_catalogue(package: Path, data: bytes) -> None:
     (package / CATALOG).write_bytes(data)
-    with pytest.raises(ToolgenError, match="is no catalogue"):
+    with pytest.raises(ToolgenError, match="is not a catalogue"):
         _ = toolset().SPECS[0].payload.schema
 
 
@@ -89,7 +89,7 @@ def test_a_catalogue_of_another_run_is_named(package: Path) -> None:
     catalog = json.loads((package / CATALOG).read_text("utf-8"))
     (package / CATALOG).write_text(json.dumps({**catalog, "tools": []}), "utf-8")
     codec = toolset().SPECS[0].payload
-    with pytest.raises(ToolgenError, match=f"has no schema of {codec.name}"):
+    with pytest.raises(ToolgenError, match=f"has no schema for {codec.name}"):
         _ = codec.schema
 
 

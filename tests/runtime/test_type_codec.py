@@ -131,8 +131,8 @@ def test_a_value_that_does_not_fit_is_not_written(value: Any) -> None:
 @pytest.mark.parametrize(
     ("type_", "message"),
     [
-        (dict[int, str], "a map has keys of type int; in JSON they are texts"),
-        (Literal[b"x"], "the literal b'x' is no JSON text, integer or boolean"),
+        (dict[int, str], "a map has keys of type int; in JSON, keys are strings"),
+        (Literal[b"x"], "the literal b'x' is not a string, an integer or a boolean"),
         (object(), "Unable to generate pydantic-core schema"),
     ],
 )

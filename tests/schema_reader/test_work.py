@@ -29,7 +29,9 @@ def test_patterns_that_would_take_minutes_to_compile_are_one_problem() -> None:
     schema = {"properties": {f"p{n}": {"type": "string", "pattern": r"^\S{1,400}$"} for n in range(9_000)}}
     [problem] = read(schema, name="Payload", arguments=True).problems
     assert problem.pointer == "/properties/p24/pattern"
-    assert problem.message == "brings all patterns to more than 100000 parts, repetitions written out"
+    assert (
+        problem.message == "brings all patterns together to more than 100000 parts, counting each repetition"
+    )
 
 
 @pytest.mark.parametrize(

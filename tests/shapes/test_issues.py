@@ -258,7 +258,7 @@ def test_bounds_are_compared_by_what_a_text_says(
 def test_items_that_have_to_differ(items: DataType, different: list[Json], same: list[Json]) -> None:
     """Equality is that of JSON Schema, of what the codec would write."""
     validator = Validator(ArrayType(items=items, unique_items=True), {})
-    message = "must not hold the same item twice"
+    message = "must not contain the same item twice"
     assert validator.issues(different) == ()
     assert validator.issues(same) == (FieldIssue(keys=(), constraint="invalid_value", message=message),)
 

@@ -88,7 +88,7 @@ OWN = {
     ),
     "the same twice": (
         {"labels": ["a", 1, "a"]},
-        ["$.labels must not hold the same item twice", "$.labels[1] must be a string"],
+        ["$.labels must not contain the same item twice", "$.labels[1] must be a string"],
     ),
     "too many keys": (
         {"counts": {"a": "x", "b": 1}},
@@ -159,7 +159,9 @@ def nested(levels: int) -> Any:
 def test_depth_and_number_of_the_parts_are_limited() -> None:
     _, json, issues = read(Node, nested(150))
     assert json == nested(150)
-    assert issues[0].endswith("was not checked: too many parts of the answer do not fit, or it is too deep")
+    assert issues[0].endswith(
+        "was not validated: too many parts of the response do not match, or it is nested too deeply"
+    )
 
     counts = {str(number): "x" for number in range(20_000)}
     document: Any = {"name": "x", "counts": counts}

@@ -71,13 +71,13 @@ def test_meaning_is_ecma_262(pattern: str, text: str, expected: bool) -> None:
         ("^*", "repeats nothing with `*`"),
         ("a$+", "repeats nothing with `+`"),
         (r"\b+", "repeats nothing"),
-        ("a{", "no quantifier"),
-        ("a]", "closes nothing"),
-        ("a}", "closes nothing"),
+        ("a{", "does not start a quantifier"),
+        ("a]", "no opening counterpart"),
+        ("a}", "no opening counterpart"),
         (r"\-", r"`\-`"),
         (r"[\w-z]", "range in a class"),
         ("[z-a]", "range in a class"),
-        ("[a", "does not end"),
+        ("[a", "unterminated"),
     ],
 )
 def test_what_codecs_cannot_hold_is_refused(pattern: str, reason: str) -> None:

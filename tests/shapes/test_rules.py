@@ -43,14 +43,14 @@ def one(schema: Any, document: Json) -> FieldIssue:
     ("schema", "document", "text"),
     [
         ({"not": {"type": "string"}}, "a", "$ must not be of type string"),
-        ({"not": {"required": ["a", "b"]}}, {"a": 1, "b": 2}, '$ must not hold "a", "b" together'),
-        ({"not": {"minimum": 3}}, 4, "$ is what the schema's `not` excludes"),
+        ({"not": {"required": ["a", "b"]}}, {"a": 1, "b": 2}, '$ must not contain "a", "b" together'),
+        ({"not": {"minimum": 3}}, 4, "$ must not match the schema's `not`"),
         ({"if": {"type": "string"}, "then": {"minLength": 3}}, "ab", "$ must have at least 3 characters"),
-        ({"uniqueItems": True}, [1, 1], "$ must not hold the same item twice"),
+        ({"uniqueItems": True}, [1, 1], "$ must not contain the same item twice"),
         (
             {"contains": {"type": "string"}},
             [1],
-            "$ must hold the items that the schema's `contains` asks for, as many as it says",
+            "$ must contain as many items that match the schema's `contains` as it requires",
         ),
         ({"dependentRequired": {"a": ["b"]}}, {"a": 1}, "$.b is required and was left out"),
         (
@@ -68,11 +68,11 @@ def one(schema: Any, document: Json) -> FieldIssue:
         ({"maxProperties": 1}, {"a": 1, "b": 2}, "$ must have at most 1 property"),
         ({"properties": {"a": {}}, "unevaluatedProperties": False}, {"b": 1}, "$.b is not a field here"),
         ({"properties": {"a": False}}, {"a": 1}, "$.a is not a field here"),
-        ({"prefixItems": [{}], "items": False}, [1, 2], "$[1] is an item too many"),
+        ({"prefixItems": [{}], "items": False}, [1, 2], "$[1] is beyond the last allowed item"),
         (
             {"oneOf": [{"type": "integer"}, {"minimum": 3}]},
             4,
-            "$ fits more than one of the alternatives, and must fit exactly one",
+            "$ must match exactly one alternative, but matches several",
         ),
         ({"const": {"a": 1}}, 4, '$ must be one of {"a": 1}'),
         ({"enum": ["a", 1, None]}, "b", '$ must be one of "a", 1, null'),
@@ -96,7 +96,7 @@ def one(schema: Any, document: Json) -> FieldIssue:
         (KINDS, {"kind": "b"}, "$.s is required and was left out"),
         (KINDS, {"kind": "b", "s": "", "t": 1}, "$.t is not a field here"),
         ({"$defs": {"T": {"type": "string"}}, "$ref": "#/$defs/T"}, 1, "$ must be a string, not an integer"),
-        (False, 1, "$ is not allowed here, whatever it is"),
+        (False, 1, "$ must be left out: the schema allows no value here"),
     ],
 )
 def test_a_broken_rule_is_said_in_words(schema: Any, document: Json, text: str) -> None:
@@ -144,7 +144,7 @@ ENDLESS: dict[str, Any] = {
 def test_alternatives_that_multiply_are_one_issue_of_the_document() -> None:
     assert one(ENDLESS, nested(4)).path == "$.a.a.a.a"
     assert str(one(ENDLESS, nested(14))) == (
-        "$ does not fit its schema, which has too many alternatives to say where"
+        "$ does not match its schema, which has too many alternatives to locate the error"
     )
 
 
@@ -215,7 +215,7 @@ def test_the_errors_of_a_large_document_are_not_collected(document: Json) -> Non
     finally:
         tracemalloc.stop()
     assert [issue.message for issue in issues] == [
-        "breaks a rule of its schema, and is too large to say where"
+        "does not match its schema, and is too large to locate the error"
     ]
     assert peak_bytes < 1_000_000
 
@@ -313,7 +313,7 @@ def test_branches_that_multiply_are_one_issue_of_the_document() -> None:
     with pytest.raises(ValidationError) as caught:
         exact_adapter(Left).validator.validate_json(json.dumps(nested(13)))
     (issue,) = ForeignReader({}).issues(caught.value.errors(include_url=False))
-    assert str(issue) == "$ does not fit its schema, which has too many alternatives to say where"
+    assert str(issue) == "$ does not match its schema, which has too many alternatives to locate the error"
 
 
 @pytest.mark.parametrize(

@@ -71,7 +71,7 @@ class Catalogue:
             for part in parts:
                 yield CatalogueType(class_of(part), part["schema"], tuple(part.get("noted_formats", ())))
         except (LookupError, TypeError, AttributeError) as error:
-            raise CatalogueError("is no catalogue of tools") from error
+            raise CatalogueError("is not a catalogue of tools") from error
 
 
 def read_catalogue(document: Any, read: Callable[[str], Any] | None = None) -> Catalogue:
@@ -85,7 +85,7 @@ def read_catalogue(document: Any, read: Callable[[str], Any] | None = None) -> C
             tools are not in the root.
     """
     if not isinstance(document, dict):
-        raise CatalogueError("is no catalogue of tools")
+        raise CatalogueError("is not a catalogue of tools")
     _require_format(document)
     try:
         tools = _objects(document.get("tools"))
@@ -98,7 +98,7 @@ def read_catalogue(document: Any, read: Callable[[str], Any] | None = None) -> C
         head = document.get("catalog", {})
         design, version = str(head.get("design", "")), str(head.get("version", ""))
     except (LookupError, TypeError, AttributeError) as error:
-        raise CatalogueError("is no catalogue of tools") from error
+        raise CatalogueError("is not a catalogue of tools") from error
     return Catalogue(
         has_head=bool(head),
         design=design,
@@ -127,7 +127,9 @@ def _json(file: Path) -> Any:
 
 def _root(path: str, read: Callable[[str], Any] | None) -> Catalogue:
     if not _ROOT.fullmatch(path) or read is None:
-        raise CatalogueError("is the catalogue of an agent, and its root is not to be had")
+        raise CatalogueError(
+            "is the catalogue of an agent, but the root catalogue that it names cannot be read"
+        )
     return read_catalogue(read(path))
 
 
@@ -136,7 +138,7 @@ def _of_agent(tools: tuple[Mapping[str, Json], ...], root: Catalogue) -> tuple[M
     entries = {tool["id"]: tool for tool in root.tools}
     if missing := next((tool["id"] for tool in tools if tool["id"] not in entries), None):
         raise CatalogueError(
-            f"has a tool {missing!r} that its root has not; both are of one run of toolgen gen"
+            f"has the tool {missing!r}, which its root lacks; generate both with one run of toolgen gen"
         )
     return tuple({**entries[tool["id"]], **tool} for tool in tools)
 
@@ -154,13 +156,13 @@ def _require_format(document: Mapping[str, Json]) -> None:
             if type(format) is not int or format != CATALOG_FORMAT:
                 raise CatalogueError(
                     f"is a catalogue of format {format!r}, and this toolgen reads format {CATALOG_FORMAT}: "
-                    "write it again with the toolgen that is installed here (toolgen gen)"
+                    "generate it again with this version (toolgen gen)"
                 )
         case _:
-            raise CatalogueError("is no catalogue of tools")
+            raise CatalogueError("is not a catalogue of tools")
 
 
 def _objects(value: Any) -> tuple[Mapping[str, Json], ...]:
     if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
-        raise CatalogueError("is no catalogue of tools")
+        raise CatalogueError("is not a catalogue of tools")
     return tuple(value)

@@ -62,7 +62,7 @@ class SchemaFile:
         try:
             return self._types[name]
         except KeyError:
-            raise self._unfit(f"has no schema of {name}") from None
+            raise self._unfit(f"has no schema for {name}") from None
 
     def _read(self) -> dict[str, _Type]:
         try:
@@ -76,7 +76,7 @@ class SchemaFile:
         except CatalogueError as error:
             raise self._unfit(str(error)) from error
         except (ValueError, TypeError, RecursionError) as error:
-            raise self._unfit("is no catalogue of tools") from error
+            raise self._unfit("is not a catalogue of tools") from error
 
     def _unfit(self, fault: str) -> ToolgenError:
         return ToolgenError(f"{self} {fault}", hint="run `toolgen gen`")

@@ -32,16 +32,16 @@ def bounds_fault(bounds: Bounds, *, items: int | None, is_paged: bool) -> str | 
     """
     returned, total = bounds.returned, bounds.total
     if returned < 0:
-        return f"returned is {returned}, and nothing has fewer than 0 items"
+        return f"returned is {returned}; it must be at least 0"
     if items is not None and returned != items:
-        return f"returned is {returned}, and the result has {items} {'item' if items == 1 else 'items'}"
+        return f"returned is {returned}, but the result has {items} {'item' if items == 1 else 'items'}"
     if total is not None and total < returned:
-        return f"total is {total}, which is below returned ({returned})"
+        return f"total is {total}; it must be at least returned ({returned})"
     if returned == 0 and not is_paged and (bounds.truncated or total):
         return "nothing was returned, so total must be 0 or unknown and truncated false"
     if bounds.truncated and not bounds.next_cursor and not (bounds.refinement_hint or "").strip():
         silent = (
-            "neither next_cursor nor refinement_hint says" if is_paged else "refinement_hint does not say"
+            "neither next_cursor nor refinement_hint is set" if is_paged else "refinement_hint is not set"
         )
-        return f"truncated is true, and {silent} how to get the rest"
+        return f"truncated is true, but {silent}, so the model cannot get the rest"
     return None

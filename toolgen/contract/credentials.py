@@ -73,7 +73,7 @@ def client_names(service: str, scheme: str) -> tuple[str, str]:
 def needed_text(service: str, requirement: Requirement, *, is_refused: bool) -> str:
     """Return the sentence that a credential is missing or refused, and which environment variable has it."""
     scheme = requirement.scheme
-    why = "the service has refused" if is_refused else "is missing"
+    why = "the service rejected" if is_refused else "is missing"
     scopes = f" with the scopes {', '.join(requirement.scopes)}" if requirement.scopes else ""
     name = environment_name(service, scheme.name)
     variable = f"{name} as user:password" if scheme.kind == "basic" else name
@@ -81,7 +81,7 @@ def needed_text(service: str, requirement: Requirement, *, is_refused: bool) -> 
         variable = " and ".join(client_names(service, scheme.name))
     return (
         f"{service} needs the {_KINDS[scheme.kind]} {scheme.name!r}{scopes}, which {why}; "
-        f"the environment gives it by {variable}"
+        f"set it in the environment as {variable}"
     )
 
 

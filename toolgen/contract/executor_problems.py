@@ -41,9 +41,9 @@ def missing_method(name: str, executor: object, method: str, methods: Collection
     """Return the problem of an executor without the method of a tool; all its tools have `methods`."""
     kind = type(executor).__name__
     if executor is None:
-        return "the executor is None; give an object with a method for each tool"
+        return "the executor is None; pass an object with a method for each tool"
     if kind == "ToolsetRegistration":
-        return "the executor is a ToolsetRegistration; give what `registration` was called with"
+        return "the executor is a ToolsetRegistration; pass the executor that `registration` was called with"
     own = [each for each in dir(type(executor)) if not each.startswith("_") and each not in methods]
     if near := difflib.get_close_matches(method, own, n=1):
         defined = getattr_static(type(executor), near[0])
@@ -76,7 +76,7 @@ def close_capability(name: str) -> str:
 
 def missing_capability(tool: str, name: str) -> str:
     """Return the problem of a tool whose capability the Runtime does not have."""
-    fix = f"give the Runtime one of that name: Runtime(capabilities=[{_CAPABILITIES.get(name, '…')}])"
+    fix = f"pass it to the runtime: Runtime(capabilities=[{_CAPABILITIES.get(name, '…')}])"
     if meant := close_capability(name):
         fix = f"did you mean Needs({meant!r}) in the design?"
     return f"{tool!r} needs the capability {name!r}; {fix}"

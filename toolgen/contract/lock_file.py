@@ -42,7 +42,9 @@ def read_lock_file(text: str | bytes) -> Any:
         case {"lock": _} if "kind" in document:
             return document
         case {"lock": _} | {"format": "toolgen-import-4"}:
-            raise LockError("is a lock of an earlier toolgen: write it again with toolgen import --force")
+            raise LockError(
+                "is a lock file of an earlier toolgen: write it again with toolgen import --force"
+            )
     return None
 
 
@@ -56,7 +58,7 @@ def _document(text: str | bytes) -> Any:
         document: Any = json.loads(text, parse_constant=_refuse)
         json.dumps(document, ensure_ascii=False).encode()  # fails for lone surrogates
     except UnicodeEncodeError:
-        raise LockError("is not JSON: it holds a lone surrogate") from None
+        raise LockError("is not JSON: it contains a lone surrogate") from None
     except (ValueError, RecursionError) as error:
         raise LockError(f"is not JSON: {error}") from None
     level = [document]
@@ -72,4 +74,4 @@ def _members(value: Any) -> Iterable[object]:
 
 
 def _refuse(constant: str) -> None:
-    raise ValueError(f"{constant} is no number")
+    raise ValueError(f"{constant} is not a JSON number")

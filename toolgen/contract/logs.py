@@ -110,7 +110,7 @@ def _make_printable(record: logging.LogRecord) -> bool:
         try:
             record.exc_text = scrubbed("".join(_lines(error, where)).rstrip("\n"))
         except Exception:  # noqa: BLE001 - an exception of the author's may raise when it is shown
-            record.exc_text = f"{type(error).__name__}, which cannot be shown"
+            record.exc_text = f"{type(error).__name__}, whose text cannot be shown"
         if current() is not None:
             record.exc_info = None  # what a handler makes of the exception itself would quote its values
     return True

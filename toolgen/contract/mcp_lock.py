@@ -50,7 +50,7 @@ class MCPLock:
     """Facts of the tools by name."""
 
 
-NEEDS_TASK: Final = "it can be called as a task alone, which toolgen does not do (execution.taskSupport)"
+NEEDS_TASK: Final = "it can only be called as a task, which toolgen does not support (execution.taskSupport)"
 
 
 def needs_task(tool: object) -> bool:
@@ -111,7 +111,7 @@ def read_lock(text: str | bytes) -> MCPLock:
                 raise LockError(f"has the tool {printable(twice[0][:_LONGEST_SHOWN])!r} twice")
             return MCPLock(protocol=protocol, server=server, version=version, tools=read)
         case _:
-            raise LockError("is no lock of an MCP server")
+            raise LockError("is not a lock file of an MCP server")
 
 
 def _tool(tool: Any, number: int) -> ListedFacts:
@@ -120,16 +120,16 @@ def _tool(tool: Any, number: int) -> ListedFacts:
             facts = {key: value for key, value in tool.items() if key != "digest"}
             shown = printable(name[:_LONGEST_SHOWN])
             if _digest(facts) != digest:
-                raise LockError(f"was edited: the tool {shown!r} is not what its server has listed")
+                raise LockError(f"was edited: the tool {shown!r} differs from the one that its server listed")
             for key, value in facts.items():
                 if not isinstance(value, _TYPES.get(key, object)):
                     raise LockError(
-                        f"is no lock of an MCP server: {key} of the tool {shown!r} is of another type"
+                        f"is not a lock file of an MCP server: {key} of the tool {shown!r} has the wrong type"
                     )
             return facts
         case _:
-            fault = f"its tool number {number + 1} has no name, no schema or no digest"
-            raise LockError(f"is no lock of an MCP server: {fault}")
+            fault = f"tool number {number + 1} has no name, no schema or no digest"
+            raise LockError(f"is not a lock file of an MCP server: {fault}")
 
 
 def _digest(facts: ListedFacts) -> str:

@@ -14,7 +14,7 @@ def read_regular(file: Path, most_bytes: int) -> bytes:
         OSError: it cannot be read, has more bytes, or is a FIFO or a device, which would be read for ever.
     """
     if not S_ISREG(file.stat().st_mode):
-        raise OSError(EINVAL, "it is no regular file")
+        raise OSError(EINVAL, "it is not a regular file")
     with file.open("rb") as opened:
         data = opened.read(most_bytes + 1)
     if len(data) > most_bytes:

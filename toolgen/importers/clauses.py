@@ -291,7 +291,9 @@ class _Writer:
             case {"type": "string"}:
                 return self._string(node)
             case {"type": "number"} if _STEP.keyword in node and not self._shape.formats_are_types:
-                raise NotExpressibleError("multipleOf is exact in JSON Schema but not for floats")
+                raise NotExpressibleError(
+                    "a multiple of a number is exact in JSON Schema, but not for floats"
+                )
             case {"type": "integer" | "number" as kind}:
                 word = "Int" if kind == "integer" else "Float"
                 return word, constraints_of(node, word)

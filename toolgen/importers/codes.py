@@ -87,7 +87,7 @@ NO_SERVER: Final = Code(
 )
 LONG_NAME: Final = Code(
     "import-long-name",
-    "The name of a tool has more than 64 characters, the maximum that model providers accept. The tool is "
+    "The name of a tool has more than 64 characters, which model providers do not accept. The tool is "
     "left out. Shorten the name in the source.",
 )
 INTERNAL_ERROR: Final = Code(
@@ -125,7 +125,7 @@ ODD_SCHEMA: Final = Code(
     "import-odd-schema",
     "A schema contradicts itself, but the tool can still be imported: for example, the schema refuses its "
     "own default or example, or its type refuses one of its enum values. Or no value satisfies the "
-    "schema: for example, one `allOf` joins closed objects, or a minimum is above the maximum.",
+    "schema: for example, one `allOf` joins closed objects, or a lower limit is above the upper one.",
     "warning",
 )
 REPAIRED_SCHEMA: Final = Code(

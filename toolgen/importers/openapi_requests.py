@@ -139,7 +139,7 @@ def request_of(
         wanted, key = _argument_name(name), called[name, place]
         if key != wanted and wanted not in seen:
             message = (
-                f"the parameter {name!r} is the argument {key!r}, because another one has its Python name"
+                f"the parameter {name!r} is the argument {key!r}, because its Python name is already used"
             )
             find(codes.RENAMED, parameter.pointer, message, RENAMED_HINT)
         seen.add(key)

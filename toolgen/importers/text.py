@@ -88,7 +88,7 @@ def _text(file: Path) -> str:
         size_bytes = file.stat().st_size
         if size_bytes > MOST_BYTES:
             raise ToolgenError(
-                f"{file} has {size_bytes:,} bytes; the maximum is {MOST_BYTES:,}",
+                f"{file} has {size_bytes:,} bytes; at most {MOST_BYTES:,} are read",
                 hint="split it, and import the parts one by one",
             )
         data = file.read_bytes()

@@ -231,7 +231,7 @@ CONSTRAINTS: Final = (
         takes="flag",
         code="invalid_value",
         error="unique_items",
-        message="must not hold the same item twice",
+        message="must not contain the same item twice",
     ),
     *_lengths("map", "minProperties", "maxProperties", "properties"),
     Constraint(

@@ -152,7 +152,7 @@ class Evaluator:
         if "oneOf" in schema:
             yield from self._of_branches(schema["oneOf"], value, depth, is_one=True)
         if "not" in schema and self._surely_fits(schema["not"], value):
-            yield (), _issue, ("invalid_value", "must not be what its schema excludes")
+            yield (), _issue, ("invalid_value", "must not match the schema's `not`")
 
     def _of_reference(self, reference: object, value: Json, depth: int) -> tuple[_Fault, ...]:
         """Return the faults by what a reference leads to; whether it leads to itself is not decided."""
@@ -178,7 +178,7 @@ class Evaluator:
                 fitting.append(branch)
         if fitting:
             if len(fitting) > 1 and sum(self._surely_fits(branch, value) for branch in fitting) > 1:
-                yield (), _issue, ("invalid_value", "must fit one alternative, and fits several")
+                yield (), _issue, ("invalid_value", "must match exactly one alternative, but matches several")
         elif faults and all(not keys and issue is _not_among for (keys, issue, _), *_ in faults):
             yield (), _not_among, ([choice for (_, _, (choices,)), *_ in faults for choice in choices],)
         else:  # the fault of a branch for another kind of value is that value itself
@@ -300,4 +300,4 @@ def _of_name(keys: Keys, issue: Callable[..., FieldIssue], facts: tuple[object, 
 
 
 _out_of_bounds: Final = partial(bound_issue, of_object=False)
-_IN_DOUBT: Final[tuple[_Fault, ...]] = (((), _issue, ("invalid_value", "may not fit its schema")),)
+_IN_DOUBT: Final[tuple[_Fault, ...]] = (((), _issue, ("invalid_value", "might not match its schema")),)

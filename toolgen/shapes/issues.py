@@ -162,7 +162,9 @@ MOST_ERRORS: Final = 20_000
 COUNTLESS: Final = Findings(
     issues=(
         FieldIssue(
-            keys=(), constraint="invalid_value", message="does not fit its schema, in too many places to name"
+            keys=(),
+            constraint="invalid_value",
+            message="does not match its schema in too many places to list",
         ),
     )
 )

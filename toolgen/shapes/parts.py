@@ -26,7 +26,9 @@ _ERRORS_A_STEP: Final = 10
 """Errors that cost a step: each is found again in all parts around it."""
 _DEEPEST: Final = 64
 """Levels of an answer that is divided."""
-_UNCHECKED: Final = "was not checked: too many parts of the answer do not fit, or it is too deep"
+_UNCHECKED: Final = (
+    "was not validated: too many parts of the response do not match, or it is nested too deeply"
+)
 _AROUND: Final = frozenset(
     "definitions default nullable function-after function-before function-wrap".split()
 )

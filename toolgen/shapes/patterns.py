@@ -81,7 +81,7 @@ class _Translator:
             case ".":
                 return r"[^\n\r\x{2028}\x{2029}]"
             case "]" | "}":
-                raise PatternError(f"has a `{char}` that closes nothing; write `\\{char}`")
+                raise PatternError(f"has a `{char}` that has no opening counterpart; write `\\{char}`")
             case _:
                 return char
 
@@ -89,7 +89,7 @@ class _Translator:
         if char == "{":
             times = _TIMES.match(self._text, self._at - 1)
             if times is None:
-                raise PatternError("has a `{` that is no quantifier; write `\\{`")
+                raise PatternError("has a `{` that does not start a quantifier; write `\\{`")
             self._at = times.end()
             char = times[0]
         if not self._repeats:
@@ -107,7 +107,7 @@ class _Translator:
                 if rest[1:2] in ("=", "!") or rest in ("?<=", "?<!")
                 else "a named group or flag"
             )
-            raise PatternError(f"uses {kind} `({rest}`, which the codecs cannot hold")
+            raise PatternError(f"uses {kind} `({rest}`, which the codecs do not support")
         return "("
 
     def _escape(self) -> str:
@@ -130,9 +130,7 @@ class _Translator:
                 self._at += 1
                 high, ends_in_set = self._class_atom()
                 if is_set or ends_in_set or ord(low) > ord(high):
-                    raise PatternError(
-                        f"has a range in a class that is none, before `{self._text[self._at :]}`"
-                    )
+                    raise PatternError(f"has an invalid range in a class, before `{self._text[self._at :]}`")
                 out.append(f"{_escaped(low)}-{_escaped(high)}")
             else:
                 out.append(low if is_set else _escaped(low))
@@ -140,7 +138,7 @@ class _Translator:
 
     def _class_atom(self) -> tuple[str, bool]:
         """Return one character, or the Rust text of a set of them and True."""
-        char = self._take("has a class that does not end")
+        char = self._take("has an unterminated class")
         if char != "\\":
             return char, False
         char = self._take("ends in a backslash")

@@ -190,7 +190,7 @@ def _encoded_property(property_: Property, value: Json) -> Json:
         return {EXPLICIT_NULL: None}
     sent = property_.codec.encode(value)
     if sent is None and property_.is_null_absent:
-        raise ValueError(f"null of {property_.wire!r} is the same as its absence")
+        raise ValueError(f"null for {property_.wire!r} means the same as leaving it out")
     return sent
 
 
@@ -364,7 +364,7 @@ def parsed(text: str | bytes) -> Json:
 
 
 def _no_number(name: str) -> Json:
-    raise ValueError(f"{name} is no number of JSON")
+    raise ValueError(f"{name} is not a JSON number")
 
 
 def _number(text: str) -> float:

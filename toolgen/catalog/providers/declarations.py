@@ -99,7 +99,7 @@ def _refuse_clashes(entries: Iterable[Mapping[str, Json]]) -> None:
             which = "".join(f" {own!r}" for own in (ids[name], id_) if own)
             raise EntryError(
                 f"two tools have the name {printable(name[:_LONGEST_SHOWN])!r}{printable(which)}",
-                hint="leave one out, or give one another name",
+                hint="remove or rename one of them",
             )
         ids[name] = id_
 
@@ -121,7 +121,7 @@ def _entry(tool: Recorded | Mapping[str, Json], number: int) -> Mapping[str, Jso
         case _:
             shown = printable(str(entry.get("name", ""))[:_LONGEST_SHOWN])
             raise EntryError(
-                f"entry {number} of the tools ({shown!r}) has no name or no schema of its payload",
+                f"entry {number} of the tools ({shown!r}) has no name or no payload schema",
                 hint='pass entries of a tool_schemas.json; a tool of the provider has "kind": "native"',
             )
 

@@ -209,5 +209,5 @@ def dialect_named(name: str) -> Dialect:
         ToolgenError: there is none.
     """
     if name not in DIALECTS:
-        raise ToolgenError(f"there is no dialect {name!r}", hint=f"one of: {', '.join(DIALECTS)}")
+        raise ToolgenError(f"the dialect {name!r} does not exist", hint=f"one of: {', '.join(DIALECTS)}")
     return DIALECTS[name]

@@ -55,7 +55,7 @@ def _both(keyword: str, left: Any, right: Any) -> Any:
             return bool(left or right)
         case _ if keyword in _BOUNDS and not isinstance(left, bool) and not isinstance(right, bool):
             return _BOUNDS[keyword].tighter(left, right)
-    raise UnmergeableError(f"{keyword} stands in two parts of allOf")
+    raise UnmergeableError(f"two parts of allOf have {keyword}")
 
 
 def merged_parts(left: Any, right: Any) -> Any:
@@ -82,4 +82,4 @@ def _check_closed(left: Mapping[str, Any], right: Mapping[str, Any]) -> None:
     others = right.get("properties", {}).keys() - own.keys()
     is_open = left.get("additionalProperties", True) in (True, {}) and "patternProperties" not in left
     if others and not is_open:
-        raise UnmergeableError("a part of allOf is closed for properties of another one")
+        raise UnmergeableError("a part of allOf does not allow the properties of another part")

@@ -45,7 +45,9 @@ def object_part(ctx: Context, schema: Schema, place: SchemaPlace, *, is_root: bo
     if rest is not False:
         properties |= dict.fromkeys(undeclared, True)
     elif undeclared:
-        ctx.lose(place, "required", "dropped", f"not declared, and no other key fits: {listed(undeclared)}")
+        ctx.lose(
+            place, "required", "dropped", f"not declared, and no other key is allowed: {listed(undeclared)}"
+        )
     return _known_part(ctx, schema, properties, frozenset(required), place, is_root=is_root)
 
 

@@ -121,7 +121,7 @@ def _projected(text: str, name: str, description: str, dialect_name: str) -> Pro
     try:
         return _projection(text, name, description, dialect)
     except Exception as error:  # noqa: BLE001 - logged; the schema of one tool must not end the request with all others
-        log_failure(log, error, "the schema of the tool %r is not understood, a fault of toolgen", name)
+        log_failure(log, error, "cannot convert the schema of the tool %r, which is a bug in toolgen", name)
         return _loose(name, description, dialect, f"{type(error).__name__}: {error}")
 
 

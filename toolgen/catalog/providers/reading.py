@@ -79,14 +79,14 @@ def _read(schema: object, place: SchemaPlace, losses: list[Loss], level: int) ->
     if isinstance(schema, bool):
         return schema
     if not isinstance(schema, dict) or level > MOST_LEVELS:
-        why = "no schema" if level <= MOST_LEVELS else f"more than {MOST_LEVELS} schemas inside each other"
+        why = "no schema" if level <= MOST_LEVELS else f"more than {MOST_LEVELS} nested schemas"
         losses.append(Loss(path=place.path, keyword="", action="dropped", detail=why))
         return True
     read: Schema = {}
     for keyword, value in _exclusive(schema).items():
         if not _KINDS.get(keyword, _is_any)(value) or _depth(value, keyword) > MOST_LEVELS:
             if value is not None:
-                detail = "its value is none of this keyword"
+                detail = "the value is not valid for this keyword"
                 losses.append(Loss(path=place.path, keyword=keyword, action="dropped", detail=detail))
         elif keyword in _NAMED:
             read[keyword] = {

@@ -45,7 +45,7 @@ def flattened(ctx: Context, schema: Schema, depth: int = 0) -> Schema:
     """
     ctx.merged += 1
     if depth > _MOST_MERGED or ctx.merged > ctx.dialect.budget.nodes:
-        raise UnmergeableError("allOf leads to itself, or to too much")
+        raise UnmergeableError("allOf refers to itself or has too many parts")
     parts = schema.get("allOf")
     reference = schema.get("$ref")
     rest = {key: value for key, value in schema.items() if key not in ("allOf", "$ref")}
@@ -93,7 +93,7 @@ def reference_part(ctx: Context, schema: Schema, place: SchemaPlace) -> Part:
     if "$ref" not in ctx.dialect.keywords:
         return _inlined(ctx, target, reference, SchemaPlace(inner.path, place.level), text, place)
     if not ctx.dialect.has_recursion and reference in ctx.open:
-        raise NotStrictError(f"{reference} leads to itself")
+        raise NotStrictError(f"{reference} refers to itself")
     if reference not in ctx.names:
         ctx.names[reference] = _definition_name(reference, set(ctx.names.values()))
         ctx.open.append(reference)
@@ -124,7 +124,7 @@ def merged_part(ctx: Context, schema: Schema, flat: Schema, place: SchemaPlace) 
             return part
         ctx.keep(ctx.names[key], part)
     elif not ctx.dialect.has_recursion:
-        raise NotStrictError(f"{place.path or '#'} leads to itself")
+        raise NotStrictError(f"{place.path or '#'} refers to itself")
     if key not in ctx.names:
         ctx.names[key] = _definition_name(place.path, set(ctx.names.values()))
     name = ctx.names[key]
@@ -258,7 +258,7 @@ def _any_of(
         del ctx.losses[count:]
         return ctx.json_text(schema, place, keyword)
     if keyword == "oneOf" and not are_exclusive([resolved(ctx, branch) for branch, _ in others]):
-        ctx.lose(place, keyword, "dropped", "what fits two branches can be sent")
+        ctx.lose(place, keyword, "dropped", "values that match two branches can be sent")
     wires: list[Schema] = []
     for _, part in parts:
         for wire in part.schema["anyOf"] if part.schema.keys() == {"anyOf"} else [part.schema]:

@@ -25,13 +25,13 @@ def other_class_text(model: type, value: object) -> str:
 def _hint(model: type, value: object) -> str:
     written = _usage(model)
     if inspect.iscoroutine(value):
-        return "a coroutine has not run: write await before the call that made it"
+        return "the coroutine was not awaited: write await before the call that created it"
     if inspect.isgenerator(value) or inspect.isasyncgen(value):
-        return f"return one {written} in the place of each yield"
+        return f"return one {written} instead of each yield"
     if isinstance(value, BaseException):
-        return "write raise in the place of return"
+        return "write raise instead of return"
     if _has_same_fields(model, value):
-        return f"convert it, as it has the same fields: {model.__name__}(**dict(…))"
+        return f"convert it, because it has the same fields: {model.__name__}(**dict(…))"
     return f"{'return' if value is None else 'write'} {written}"
 
 

@@ -46,7 +46,7 @@ Located = tuple[Keys, ErrorDetails]
 ENDLESS: Final = FieldIssue(
     keys=(),
     constraint="invalid_value",
-    message="does not fit its schema, which has too many alternatives to say where",
+    message="does not match its schema, which has too many alternatives to locate the error",
 )
 """What is said of a document whose errors are too many to read, for alternatives multiply."""
 

@@ -182,7 +182,7 @@ def _name(name: object, pointer: str) -> object:
         UnsafeError: it cannot.
     """
     if isinstance(name, str) and len(name) > LONGEST_KEY:
-        raise UnsafeError(pointer, f"is a name of {len(name)} characters; {LONGEST_KEY} are allowed")
+        raise UnsafeError(pointer, f"is a name of {len(name)} characters; at most {LONGEST_KEY} are allowed")
     if fault := _fault(name, is_name=True):
         raise UnsafeError(pointer, fault)
     return name
@@ -196,9 +196,9 @@ def _fault(value: object, *, is_name: bool = False) -> str:
         return ""
     for text in _texts(value):
         if len(text) > LONGEST_TEXT:
-            return f"has a text of {len(text)} characters; {LONGEST_TEXT} are allowed"
+            return f"has a text of {len(text)} characters; at most {LONGEST_TEXT} are allowed"
         if hides(text) or (is_name and _BREAK.search(text)):
-            return f"has characters that nobody sees: {printable(text[:_LONGEST_SHOWN])!r}"
+            return f"has invisible characters: {printable(text[:_LONGEST_SHOWN])!r}"
     return ""
 
 
@@ -219,7 +219,9 @@ def _pattern(pattern: str, pointer: str) -> str:
         UnsafeError: a character has no such escape there.
     """
     if len(pattern) > LONGEST_TEXT:
-        raise UnsafeError(pointer, f"has a pattern of {len(pattern)} characters; {LONGEST_TEXT} are allowed")
+        raise UnsafeError(
+            pointer, f"has a pattern of {len(pattern)} characters; at most {LONGEST_TEXT} are allowed"
+        )
     if visible(pattern) == pattern:
         return pattern
     shown = ""
@@ -227,9 +229,7 @@ def _pattern(pattern: str, pointer: str) -> str:
         if visible(char) == char:
             shown += char
         elif ord(char) > 0xFFFF or (len(shown) - len(shown.rstrip("\\"))) % 2:
-            raise UnsafeError(
-                pointer, f"has characters that nobody sees: {printable(pattern[:_LONGEST_SHOWN])!r}"
-            )
+            raise UnsafeError(pointer, f"has invisible characters: {printable(pattern[:_LONGEST_SHOWN])!r}")
         else:
             shown += f"\\u{ord(char):04x}"
     return shown

@@ -88,7 +88,7 @@ class _Repairs:
     def _take_draft_4(self) -> None:
         if "json-schema.org/draft-04/" in self._dialect:
             self._root["$schema"] = "http://json-schema.org/draft-06/schema#"
-            self._note("/$schema", "names draft-04, which is read as draft-06", "rewrite it in 2020-12")
+            self._note("/$schema", "names draft-04 and is read as draft-06", "rewrite it in 2020-12")
 
     def _visit(self, pointer: str, schema: object, resource: str, anchor: str, depth: int) -> None:
         if isinstance(schema, list):
@@ -120,7 +120,7 @@ class _Repairs:
         for word in nulls:
             if word in KEYWORDS and word not in _MAY_BE_NULL:
                 del schema[word]
-                self._note(f"{pointer}/{word}", "is null, and is read as if it were left out", "leave it out")
+                self._note(f"{pointer}/{word}", "is null and is ignored", "leave it out")
         for word in () if _OBJECTS.isdisjoint(schema) else schema.keys() & _OBJECTS:
             value = schema[word]
             empty = [word] if value == [] else []
@@ -130,15 +130,15 @@ class _Repairs:
                 held = {} if value == [] else value
                 schema[word] = {name: {} if part == [] else part for name, part in held.items()}
             for place in empty:
-                message = "is an empty list, and is read as an empty object"
+                message = "is an empty list and is read as an empty object"
                 self._note(f"{pointer}/{place}", message, "write {}")
         if "exclusiveMinimum" in schema or "exclusiveMaximum" in schema:
             self._bounds(pointer, schema)
         for word in ("required", "type"):
             if isinstance(names := schema.get(word), list) and (twice := _twice(names)):
                 schema[word] = [*dict.fromkeys(names)]
-                message = f"says {twice!r:.120} twice, which is read as once"
-                self._note(f"{pointer}/{word}", message, "say it once")
+                message = f"has {twice!r:.120} twice and is read as if once"
+                self._note(f"{pointer}/{word}", message, "remove one of them")
         if "properties" in schema or "required" in schema:
             self._required_properties(pointer, schema)
 
@@ -150,18 +150,18 @@ class _Repairs:
             if not isinstance(flag, bool) or isinstance(limit, bool) or not isinstance(limit, (int, float)):
                 continue
             del schema[exclusive]
-            what = "as if it were left out"
+            what = "ignored"
             if flag and bound in schema:
                 schema[exclusive] = schema.pop(bound)
-                what = f"as the bound {limit}"
+                what = f"read as the bound {limit}"
             if "draft-04" not in self._dialect:
-                message = f"is {str(flag).lower()}, of draft-04, and is read {what}"
+                message = f"is {str(flag).lower()}, as in draft-04, and is {what}"
                 self._note(f"{pointer}/{exclusive}", message, "write the bound itself, as a number")
 
     def _required_properties(self, pointer: str, schema: dict[str, Any]) -> None:
         if schema.get("required") is False:
             del schema["required"]
-            message = "is false, of draft-03, and is read as if it were left out"
+            message = "is false, as in draft-03, and is ignored"
             self._note(f"{pointer}/required", message, "leave it out")
         properties, names = schema.get("properties"), schema.get("required", [])
         if not isinstance(properties, dict) or not isinstance(names, list):
@@ -173,9 +173,9 @@ class _Repairs:
         ]
         for name in required:
             del properties[name]["required"]
-            message = f"is true, of draft-03, and is read as the requirement of {name!r:.120}"
+            message = f"is true, as in draft-03, and is read as requiring {name!r:.120}"
             place = f"{pointer}/properties/{escaped(name)}/required"
-            self._note(place, message, "list it in required of the object")
+            self._note(place, message, "list the property in `required` of the object")
         if required:
             listed_names = {name for name in names if isinstance(name, str)}
             schema["required"] = [*names, *(name for name in required if name not in listed_names)]
@@ -195,7 +195,7 @@ class _Repairs:
                     schema["prefixItems"] = first
                 if "additionalItems" in schema:
                     schema["items"] = schema.pop("additionalItems")
-                message = "is a list, of drafts before 2020-12, and is read as 'prefixItems'"
+                message = "is a list, as in drafts before 2020-12, and is read as 'prefixItems'"
                 self._note(f"{place.pointer}/items", message, "write prefixItems")
 
     def _ids(self) -> None:
@@ -212,16 +212,16 @@ class _Repairs:
                 continue
             message = ""
             if id_.startswith("#/") and "draft-0" not in self._dialect:
-                message = "is a place, and is read as if it were left out"
+                message = "is a fragment and is ignored"
             elif not (is_referred_to or id_.startswith("#")):
                 inner = local[place.pointer]
                 astray = next((ref for ref in inner if resolved(schema, ref) is ABSENT), None)
                 if astray and all(resolved(self._root, ref) is not ABSENT for ref in inner):
                     missing = f"#{astray}"
-                    message = f"is an address without {missing!r:.120}, and is read as if it were left out"
+                    message = f"is an address without {missing!r:.120} and is ignored"
             if message:
                 del schema["$id"]
-                self._note(f"{place.pointer}/$id", message, "leave it out, or refer to places inside it")
+                self._note(f"{place.pointer}/$id", message, "remove it, or refer to schemas inside it")
 
     def _recursion(self) -> None:
         """Read the recursion of 2019-09 as plain references; with one address in the document it is that."""
@@ -233,8 +233,8 @@ class _Repairs:
             if isinstance(schema.get("$recursiveAnchor"), bool):
                 del schema["$recursiveAnchor"]
                 if not is_known:
-                    message = "is of draft 2019-09, and is read as the place that '$recursiveRef' means"
-                    self._note(f"{place.pointer}/$recursiveAnchor", message, "leave it out, and write $ref")
+                    message = "belongs to draft 2019-09 and is read as the target of '$recursiveRef'"
+                    self._note(f"{place.pointer}/$recursiveAnchor", message, "remove it, and use $ref")
             if schema.get("$recursiveRef") == "#":
                 del schema["$recursiveRef"]
                 reference = f"#{quote(place.anchor, safe=_IN_FRAGMENT)}"
@@ -244,7 +244,7 @@ class _Repairs:
                 else:
                     schema["$ref"] = reference
                 if not is_known:
-                    message = f"is of draft 2019-09, and is read as the reference {reference!r:.120}"
+                    message = f"belongs to draft 2019-09 and is read as the reference {reference!r:.120}"
                     self._note(f"{place.pointer}/$recursiveRef", message, "write it as $ref")
 
 

@@ -67,7 +67,9 @@ _ALONE: Final = 2
 
 _ALL: Final = sys.maxsize
 UNEXPLAINED: Final = FieldIssue(
-    keys=(), constraint="invalid_value", message="breaks a rule of its schema, and is too large to say where"
+    keys=(),
+    constraint="invalid_value",
+    message="does not match its schema, and is too large to locate the error",
 )
 """What is said of a large document; its errors take memory that grows with the square of its size."""
 
@@ -105,7 +107,7 @@ class Rules:
         else:
             self._validator = self._make(self._bounded.checked, pattern_options=SMALL)
             if fault := self._looks.fault:
-                raise ValueError(f"{fault!r} may lead to more than one place, or out of the schema")
+                raise ValueError(f"{fault!r} can point to more than one place, or outside the schema")
 
     @cached_property
     def _without_patterns(self) -> Any:
@@ -158,7 +160,7 @@ class Rules:
         except UnicodeEncodeError:
             message = "is not JSON: not Unicode text"
         except (ValueError, RecursionError):
-            message = "is not JSON that can be checked"
+            message = "is JSON that cannot be validated"
         except BaseException as error:
             if not _is_panic(error):
                 raise
@@ -269,7 +271,7 @@ class Rules:
             case Kind.Custom(keyword="pattern"):
                 return mismatch(keys, self._around(error.schema_path)["pattern"])
             case _:
-                return invalid_value_issue(keys, _MESSAGES.get(type(kind), "breaks a rule of the schema"))
+                return invalid_value_issue(keys, _MESSAGES.get(type(kind), "does not match the schema"))
 
     def _properties(self, path: Sequence[str | int]) -> tuple[Json, ...] | None:
         """Return the keys that the schema declares beside the keyword at the path; None if it names none."""
@@ -288,12 +290,12 @@ class Rules:
 
 
 _MESSAGES: Final[dict[type, str]] = {
-    Kind.Contains: "must hold the items that the schema's `contains` asks for, as many as it says",
-    Kind.OneOfMultipleValid: "fits more than one of the alternatives, and must fit exactly one",
+    Kind.Contains: "must contain as many items that match the schema's `contains` as it requires",
+    Kind.OneOfMultipleValid: "must match exactly one alternative, but matches several",
     **{getattr(Kind, row.keyword[0].upper() + row.keyword[1:]): row.message for row in FLAGS},
-    Kind.UnevaluatedItems: "has more items than the schema knows",
-    Kind.AdditionalItems: "has more items than the schema knows",
-    Kind.FalseSchema: "is not allowed here, whatever it is",
+    Kind.UnevaluatedItems: "has more items than the schema allows",
+    Kind.AdditionalItems: "has more items than the schema allows",
+    Kind.FalseSchema: "must be left out: the schema allows no value here",
 }
 
 
@@ -341,7 +343,7 @@ def _rank(located: LocatedIssue) -> int:
 def _refused(keys: Keys) -> FieldIssue:
     """Return the issue of a value where the schema is `false`: an additional key or item."""
     if isinstance(keys[-1], int):
-        return FieldIssue(keys=keys, constraint="invalid_length", message="is an item too many")
+        return FieldIssue(keys=keys, constraint="invalid_length", message="is beyond the last allowed item")
     return unknown(keys, None)
 
 
@@ -353,7 +355,7 @@ def _choice(keys: Keys, values: Sequence[Any], node: Mapping[str, Any], actual: 
         values = [value for value in values if _type_of(value) in kinds]
         if not values:
             return invalid_value_issue(
-                keys, "is refused, whatever it is: its type and its values contradict each other"
+                keys, "cannot be valid: the schema's type and values contradict each other"
             )
     allowed = tuple(values)
     return type_issue(keys, ("null",), actual) if allowed == (None,) else not_among(keys, allowed)
@@ -369,8 +371,8 @@ def _excluded(schema: Any) -> str:
     match schema:
         case {"required": [*names], **rest} if not rest and names:
             listed = ", ".join([f'"{name}"' for name in names])
-            return f"must not hold {listed}" + (" together" if len(names) > 1 else "")
+            return f"must not contain {listed}" + (" together" if len(names) > 1 else "")
         case {"type": str(name), **rest} if not rest:
             return f"must not be of type {name}"
         case _:
-            return "is what the schema's `not` excludes"
+            return "must not match the schema's `not`"

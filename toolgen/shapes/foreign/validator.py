@@ -176,7 +176,7 @@ def _tagged(node: AnySchema) -> AnySchema:
     facts = {"tag": tag, "allowed": json.dumps(list(choices))}
     error = {
         "custom_error_type": NO_BRANCH,
-        "custom_error_message": "is of none of the allowed kinds",
+        "custom_error_message": "matches none of the allowed kinds",
         "custom_error_context": facts,
     }
     return by_key({**node, "choices": choices, **error})

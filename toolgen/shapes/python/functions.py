@@ -116,7 +116,9 @@ def read_function(function: Callable[..., object], context_types: tuple[type, ..
         hints = _hints(function)
     except Exception as error:  # noqa: BLE001 - an annotation may be any code; it is the problem that is returned
         message = f"its annotations cannot be evaluated: {type(error).__name__}: {error}"
-        unread = FunctionProblem(parameter="", message=message, hint="import what they name at run time")
+        unread = FunctionProblem(
+            parameter="", message=message, hint="import the names that they use at run time"
+        )
         return _function(texts, (), "", {}, (unread,), ())
     parameters = list(_parameters(function, hints))
     context = next(
@@ -125,10 +127,13 @@ def read_function(function: Callable[..., object], context_types: tuple[type, ..
     sent = [parameter for parameter in parameters if parameter.name != context]
     misfits = [misfit for parameter in sent if (misfit := _misfit(parameter, hints))]
     if any(each.name == context and each.kind is each.POSITIONAL_ONLY for each in parameters):
-        message = f"the parameter {context!r} has no name for its caller"
-        misfits.append(FunctionProblem(parameter=context, message=message, hint="write it after the slash"))
+        message = f"the parameter {context!r} is positional-only, so it cannot be passed by name"
+        misfits.append(FunctionProblem(parameter=context, message=message, hint="move it behind the slash"))
     if _is_context_manager(function):
-        message, hint = "it is a context manager, and has no result", "call it in a function that has one"
+        message, hint = (
+            "it is a context manager and has no result",
+            "call it in a function that returns a result",
+        )
         misfits.append(FunctionProblem(parameter="", message=message, hint=hint))
     refused = {misfit.parameter for misfit in misfits}
     taken = [parameter for parameter in sent if parameter.name not in refused]
@@ -161,12 +166,12 @@ def _function(
 
 def _unannotated(names: list[str], hints: Mapping[str, object]) -> Iterator[FunctionProblem]:
     for name in names:
-        message = f"the parameter {name!r} has no annotation, so it may be any JSON value"
+        message = f"the parameter {name!r} has no annotation, so it can be any JSON value"
         yield FunctionProblem(parameter=name, message=message, hint=f"write {name}: str")
     if "return" not in hints:
-        message = "its result has no annotation, so it may be any JSON value"
+        message = "its result has no annotation, so it can be any JSON value"
         yield FunctionProblem(
-            parameter="return", message=message, hint="write -> str, or -> None where there is none"
+            parameter="return", message=message, hint="write -> str, or -> None for no result"
         )
 
 
@@ -271,7 +276,7 @@ def _classes(annotation: object) -> tuple[Any, ...]:
 def _misfit(parameter: inspect.Parameter, hints: Mapping[str, object]) -> FunctionProblem | None:
     name = parameter.name
     if stars := _VARIADIC.get(parameter.kind):
-        message = f"{stars}{name} takes any number of arguments, which no schema names"
+        message = f"{stars}{name} takes any number of arguments, which a schema cannot name"
         hint = _NAMED_KEYWORDS if stars == "**" else f"give each argument a name, or write {name}: list[str]"
         return FunctionProblem(parameter=name, message=message, hint=hint)
     if name not in hints and name in _CONTEXTS:

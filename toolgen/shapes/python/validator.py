@@ -100,7 +100,7 @@ class Exactness:
         members = [value for value in values if isinstance(value, Enum)]
         plain = [value for value in values if value is not None and not isinstance(value, Enum)]
         if unfit := [value for value in plain if not isinstance(value, str | int)]:
-            raise InexactJsonTypeError(f"the literal {unfit[0]!r} is no JSON text, integer or boolean")
+            raise InexactJsonTypeError(f"the literal {unfit[0]!r} is not a string, an integer or a boolean")
         choices: list[AnySchema] = [foreign_exact({**node, "expected": plain})] if plain else []
         if members:
             choices.append(_enum(type(members[0]), members))
@@ -119,7 +119,7 @@ class Exactness:
         values = keys.get("members", keys.get("expected", [""]))
         are_texts = all(isinstance(getattr(value, "value", value), str) for value in values)
         if keys["type"] not in ("str", "literal", "enum") or not are_texts:
-            raise InexactJsonTypeError(f"a map has keys of type {keys['type']}; in JSON they are texts")
+            raise InexactJsonTypeError(f"a map has keys of type {keys['type']}; in JSON, keys are strings")
         node["keys_schema"] = self.of(node["keys_schema"])
         return self._strict({"values_schema": _ANY, **node})
 
@@ -259,7 +259,7 @@ def _enum(class_: type[Enum], members: list[Any]) -> AnySchema:
     values = {member.value: member for member in members}
     if unfit := [value for value in values if not isinstance(value, str | int)]:
         raise InexactJsonTypeError(
-            f"{class_.__name__} has the value {unfit[0]!r}, no JSON text, integer or boolean"
+            f"{class_.__name__} has the value {unfit[0]!r}, which is not a string, an integer or a boolean"
         )
     value = foreign_exact(cs.literal_schema(list(values)))
     document = cs.no_info_after_validator_function(values.__getitem__, value)

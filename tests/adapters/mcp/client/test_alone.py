@@ -127,7 +127,7 @@ async def test_a_name_that_a_prefix_makes_too_long_costs_its_own_tool_alone() ->
 async def test_a_tool_that_can_be_called_as_a_task_alone_is_left_out_with_the_reason() -> None:
     async with served(allow_tools(bare("tasks"), "echo")) as (_, snapshot):
         assert [spec.name for spec in snapshot.specs] == ["echo"]
-        reason = "it can be called as a task alone, which toolgen does not do (execution.taskSupport)"
+        reason = "it can only be called as a task, which toolgen does not support (execution.taskSupport)"
         assert snapshot.left_out == {"mcp.bare.task": reason}
 
 

@@ -67,7 +67,7 @@ def dialect_of(schema: Schema) -> SchemaDialect | SchemaProblem:
     name = str(uri).rstrip("#").split("://")[-1].removeprefix("json-schema.org/").removesuffix("/schema")
     dialect = _DIALECTS.get(name) if isinstance(uri, str) else None
     if dialect is None:
-        message = f"names the dialect {uri!r:.200}, which cannot be read"
+        message = f"names the dialect {uri!r:.200}, which is not supported"
         return SchemaProblem(pointer="/$schema", message=message, hint=hint)
     return dialect
 

@@ -58,7 +58,7 @@ class _Reader:
                 parent[key] = self._scalar(value, trail)
                 continue
             if length > LONGEST_POINTER:
-                message = f"stands under keys of more than {LONGEST_POINTER} characters"
+                message = f"is below keys of more than {LONGEST_POINTER} characters"
                 self._report(trail, message, "shorten the keys, or use $defs", stop=True)
             is_object = isinstance(value, dict)
             new: Any = cast("Any", {} if is_object else [None] * len(value))
@@ -94,21 +94,19 @@ class _Reader:
         if depth > DEEPEST:
             self._report(
                 trail,
-                f"stands more than {DEEPEST} levels deep",
+                f"is nested more than {DEEPEST} levels deep",
                 "give inner schemas a name in $defs",
                 stop=True,
             )
         if self._values > MOST_VALUES or self._characters > MOST_CHARACTERS:
             limit = f"{MOST_VALUES} values or {MOST_CHARACTERS} characters"
-            self._report(
-                None, f"has more than {limit}", "split it, or leave out what no tool uses", stop=True
-            )
+            self._report(None, f"has more than {limit}", "split it, or remove what no tool uses", stop=True)
 
     def _is_text(self, name: object, trail: _Trail) -> bool:
         if isinstance(name, str):
             self._scalar(name, trail)
             return True
-        self._report(trail, f"has the key {name!r:.80}, which is no string", "write it in quotes")
+        self._report(trail, f"has the key {name!r:.80}, which is not a string", "write it in quotes")
         return False
 
     def _scalar(self, value: object, trail: _Trail) -> object:
@@ -116,7 +114,7 @@ class _Reader:
             case str():
                 self._characters += len(value)
                 if not value.isascii() and any("\ud800" <= char <= "\udfff" for char in value):
-                    self._report(trail, "has half a surrogate pair in its text", "write the whole character")
+                    self._report(trail, "has a lone surrogate in its text", "write the complete character")
                 return str.__str__(value)
             case int() if value.bit_length() > _LONGEST_INTEGER:
                 self._report(trail, "has an integer of thousands of digits", "write a smaller one")
@@ -128,11 +126,11 @@ class _Reader:
                 return float.__float__(value)
             case float():
                 self._report(
-                    trail, f"has the number {value!r}, which JSON does not know", "write a finite number"
+                    trail, f"has the number {value!r}, which JSON does not allow", "write a finite number"
                 )
             case _:
                 kind = type(value).__name__
-                self._report(trail, f"has a Python {kind}, which is no JSON", "write it as JSON")
+                self._report(trail, f"has a Python {kind}, which is not JSON", "write it as JSON")
         return None
 
     def _report(self, trail: _Trail, message: str, hint: str, *, stop: bool = False) -> None:

@@ -30,10 +30,12 @@ from .problems import Reading, SchemaProblem
 from .schema_index import SchemaIndex
 from .validator import rejected_values
 
-_TOO_MANY_PARTS: Final = f"brings all patterns to more than {MOST_PARTS} parts, repetitions written out"
+_TOO_MANY_PARTS: Final = (
+    f"brings all patterns together to more than {MOST_PARTS} parts, counting each repetition"
+)
 _FEWER_PARTS: Final = (
-    "repeat less, such as by `+` and `maxLength`, or leave patterns out; a class beyond ASCII has several "
-    "parts, and a Unicode property hundreds"
+    "repeat less, for example with `+` and `maxLength`, or remove patterns; a class beyond ASCII counts as "
+    "several parts, and a Unicode property as hundreds"
 )
 _DEFINITIONS: Final = ("$defs", "definitions")
 _NAMING: Final = frozenset("$anchor $dynamicAnchor $recursiveAnchor $dynamicRef $recursiveRef".split())
@@ -52,7 +54,7 @@ def read(schema: object, *, name: str, arguments: bool = False) -> Reading:
     if isinstance(document, bool):
         document = {} if document else {"not": {}}
     if not isinstance(document, dict):
-        message = "is neither an object nor true or false, so it is no JSON Schema"
+        message = "is not a JSON Schema: it is neither an object nor true or false"
         return _failed([SchemaProblem(pointer="", message=message, hint="write an object")])
     repairs = tuple(
         SchemaProblem(
@@ -108,15 +110,17 @@ def upgraded(schema: object) -> Schema | SchemaProblem:
     if isinstance(document, bool):
         return {} if document else {"not": {}}
     if not isinstance(document, dict):
-        return SchemaProblem(pointer="", message="is no JSON Schema", hint="write an object")
+        return SchemaProblem(pointer="", message="is not a JSON Schema", hint="write an object")
     survey, problems = _upgraded(document)
     problems = problems or survey.cycles() or survey.multiplied()
     if problems:
         return problems[0]
     for pointer, part in survey.places.values():
         if survey.has_resources or not _NAMING.isdisjoint(part):
-            message = "has identifiers inside, which give its references another meaning"
-            return SchemaProblem(pointer=pointer, message=message, hint="refer by JSON Pointers alone")
+            message = "has nested identifiers, which change the meaning of its references"
+            return SchemaProblem(
+                pointer=pointer, message=message, hint="use only JSON Pointers in references"
+            )
     survey.root.pop("$schema", None)
     survey.root.pop("$id", None)
     return survey.root
@@ -175,8 +179,8 @@ def _bad_patterns(survey: SchemaIndex) -> list[SchemaProblem]:
             if pattern not in compiles:
                 compiles[pattern] = _compiles(pattern)
             if not compiles[pattern]:
-                message = f"has {pattern!r:.120}, which is no regular expression"
-                hint = "correct it; it is read as ECMA-262"
+                message = f"has {pattern!r:.120}, which is not a regular expression"
+                hint = "correct it in the syntax of ECMA-262"
                 problems.append(SchemaProblem(pointer=f"{pointer}/{at}", message=message, hint=hint))
     return problems
 
@@ -203,8 +207,8 @@ def _require_object(survey: SchemaIndex) -> tuple[SchemaIndex, list[SchemaProble
     root = survey.root
     merged = Merger(survey, set()).flat(root)
     if merged is NEVER or "object" not in named_types(merged.get("type", "object")):
-        fault = f"is of type {root['type']!r:.80}" if "type" in root else "accepts no object"
-        message = f"{fault}, but a tool's arguments are an object"
+        fault = f"is of type {root['type']!r:.80}" if "type" in root else "does not accept an object"
+        message = f"{fault}, but the arguments of a tool are an object"
         pointer = "/type" if "type" in root else ""
         return survey, [
             SchemaProblem(pointer=pointer, message=message, hint="make it an object with properties")
@@ -264,7 +268,7 @@ def _warning(pointer: str, value: object) -> SchemaProblem:
         text += f" ({json.dumps(value, ensure_ascii=False)})"
     return SchemaProblem(
         pointer=f"{pointer}/default",
-        message=f"is {text}, which its own schema refuses",
-        hint="correct the default or the schema; until then the default is only shown",
+        message=f"is {text}, which does not match its own schema",
+        hint="correct the default or the schema; until then, the default is displayed but not used",
         is_warning=True,
     )

@@ -96,7 +96,7 @@ class SchemaIndex:
         if local is None:
             if not self._embedded:
                 message = f"refers to {ref!r:.200}, which is another document"
-                hint = "copy what it refers to into $defs and refer to it by pointer"
+                hint = "copy the target into $defs and refer to it there"
                 self._report(pointer, message, hint)
             return None
         target = self._anchors.get(local) if local and local[0] != "/" else resolved(self.root, local)
@@ -104,7 +104,7 @@ class SchemaIndex:
             return target
         if self._embedded and local[:1] != "/":
             return None
-        missing = "which is not there" if target is ABSENT or target is None else "which is no schema"
+        missing = "which does not exist" if target is ABSENT or target is None else "which is not a schema"
         self._report(
             pointer, f"refers to {ref!r:.200}, {missing}", "add it to $defs, or remove the reference"
         )
@@ -134,9 +134,9 @@ class SchemaIndex:
             if then in path:
                 pointer, schema = self.places[at]
                 what = f"refers to {schema['$ref']!r:.200}" if "$ref" in schema else "uses a schema"
-                message = f"{what}, which leads back here without a value in between"
+                message = f"{what}, which refers back to this schema for the same value"
                 problems.append(
-                    SchemaProblem(pointer=pointer, message=message, hint="remove one reference of the circle")
+                    SchemaProblem(pointer=pointer, message=message, hint="remove one reference of the cycle")
                 )
             elif then not in done:
                 path.add(then)
@@ -160,8 +160,8 @@ class SchemaIndex:
                 continue
             sizes[at] = 1 + sum(sizes.get(then, 1) for then in following)
             if sizes[at] > MOST_IN_PLACE:
-                message = f"has references that multiply out to more than {MOST_IN_PLACE} schemas"
-                hint = "refer to each schema once, or leave out alternatives that say the same"
+                message = f"has references that expand to more than {MOST_IN_PLACE} schemas"
+                hint = "refer to each schema once, or remove redundant alternatives"
                 return [SchemaProblem(pointer=self.places[at][0], message=message, hint=hint)]
         return []
 

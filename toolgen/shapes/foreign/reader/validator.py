@@ -65,7 +65,7 @@ def contract_problem(contract: Schema, schemas: Iterable[Schema]) -> SchemaProbl
     except rs.ValidationError as error:
         return _fault(error, "")
     except Exception as error:  # noqa: BLE001 - the library raises several kinds, and a schema must not end the run
-        return SchemaProblem(pointer="", message=f"cannot be checked: {error!s:.200}", hint="simplify it")
+        return SchemaProblem(pointer="", message=f"cannot be validated: {error!s:.200}", hint="simplify it")
     return None
 
 
@@ -90,7 +90,7 @@ class _Pattern:
 
     def __init__(self, schema: Json, pattern: str, path: object) -> None:
         if not compiles(pattern):
-            raise ValueError(f"{pattern!r:.120} is no regular expression")
+            raise ValueError(f"{pattern!r:.120} is not a regular expression")
 
     def validate(self, instance: object) -> None:
         """Accept whatever it is: no value is checked."""
@@ -143,15 +143,15 @@ def _fault(error: rs.ValidationError, within: str) -> SchemaProblem:
     word = str(error.instance_path[-1]) if error.instance_path else ""
     value = error.instance
     if word == "type" and error.kind.name == "anyOf":
-        message = f"has the type {value!r:.80}, which JSON Schema does not know"
+        message = f"has the type {value!r:.80}, which JSON Schema does not define"
         return SchemaProblem(pointer=pointer, message=message, hint=f"the types are {_TYPES}")
     if error.kind.name == "format" and isinstance(value, str):
-        message = f"has {value!r:.120}, which is no regular expression"
-        return SchemaProblem(pointer=pointer, message=message, hint="correct it; it is read as ECMA-262")
+        message = f"has {value!r:.120}, which is not a regular expression"
+        return SchemaProblem(pointer=pointer, message=message, hint="correct it in the syntax of ECMA-262")
     if error.kind.name == "$ref":
         message = f"has a reference that cannot be followed: {error.message:.200}"
-        return SchemaProblem(pointer=pointer, message=message, hint="copy what it refers to into $defs")
+        return SchemaProblem(pointer=pointer, message=message, hint="copy its target into $defs")
     text = error.message if len(error.message) <= 200 else f"{error.message[:200]}…"
     return SchemaProblem(
-        pointer=pointer, message=f"breaks a rule of JSON Schema: {text}", hint="correct the schema"
+        pointer=pointer, message=f"is not valid JSON Schema: {text}", hint="correct the schema"
     )
