@@ -138,9 +138,7 @@ def request_of(
     for (name, place), parameter in parameters.items():
         wanted, key = _argument_name(name), called[name, place]
         if key != wanted and wanted not in seen:
-            message = (
-                f"the parameter {name!r} is the argument {key!r}, because its Python name is already used"
-            )
+            message = f"the parameter {name!r} is the argument {key!r}, because its Python name is taken"
             find(codes.RENAMED, parameter.pointer, message, RENAMED_HINT)
         seen.add(key)
         _add_parameter(parts, key, parameter, operation.api, find)
