@@ -60,7 +60,7 @@ def _named(findings: tuple[Finding, ...]) -> set[str]:
     """Return the places that findings name, in their message or as their own."""
     named = {finding.place.pointer or "" for finding in findings}
     for finding in findings:
-        _, is_listed, places = finding.message.partition("does not carry: ")
+        _, is_listed, places = finding.message.partition("leaves out: ")
         side = "/".join((finding.place.pointer or "").split("/")[:3])
         named.update(side + place for place in places.split(", ") if is_listed)
     return named
