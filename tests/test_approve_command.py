@@ -218,7 +218,7 @@ def test_what_is_no_approval_says_so(database: ProjectFolder) -> None:
     assert "s_" not in said
     wrong = database.run("approve", "s_abc")
     assert wrong.code == 2
-    assert "no suspended call has this token\n  hint: copy the whole token, from s_ on" in wrong.err
+    assert "no suspended call has this token\n  hint: copy the complete token, starting with s_" in wrong.err
     assert database.run("approve", token, "--deny").code == 0
     (line, *_) = database.run("runs", "list").out.splitlines()
     assert line.split()[1:3] == ["completed", "denied"]

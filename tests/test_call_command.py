@@ -81,7 +81,7 @@ def test_an_error_of_toolgen_has_the_place_of_the_call_that_it_left(greeter: Pro
     assert (done.code, done.out) == (2, "")
     assert done.err == (
         f"error: app/main.py:{line}: toolset 'hall.people' cannot be registered:\n"
-        "  People is a class; give an instance of it: People(…)\n"
+        "  executor People is a class, not an instance; pass an instance: People(…)\n"
     )
     hint = done.err.rpartition(": ")[2].replace("…", "").strip()
     greeter.write("app/main.py", main.replace("People))", f"{hint}))"))
@@ -126,7 +126,7 @@ def test_an_executor_without_a_method_is_told_to_be_completed(greeter: ProjectFo
             ("greet", '{"name": "Ada", "session_id": "x"}', "the arguments of greet do not fit"),
             ("greet", "{", "the arguments of greet do not fit"),
             ("greet", "[" * 65 + "]" * 65, "the arguments of greet do not fit"),
-            ("gret", "{}", "there is no tool 'gret'; close names are greet"),
+            ("gret", "{}", "there is no tool 'gret'; similar names: greet"),
         ],
         2,
     ),
@@ -168,7 +168,7 @@ def test_a_trace_shows_every_step_and_no_injected_value(greeter: ProjectFolder) 
 @pytest.mark.parametrize(
     ("tool", "data", "step", "error"),
     [
-        ("gret", "{}", "lookup", "there is no tool 'gret'; close names are greet"),
+        ("gret", "{}", "lookup", "there is no tool 'gret'; similar names: greet"),
         ("greet", "{}", "decode", "the arguments of greet do not fit"),
         ("greet", '{"name": "Nobody"}', "execute", "there is nobody"),
     ],

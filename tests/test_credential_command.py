@@ -97,6 +97,6 @@ def test_no_credential_is_no_answer(project: ProjectFolder) -> None:
     assert "no credential was entered; nothing was answered" in done.err
     done = project.run("approve", id_, "--answer", '"a secret"')
     assert done.code == 2
-    assert "the answer says only whether the credential is there" in done.err
+    assert "the answer must not contain the credential" in done.err
     assert id_ in project.run("approve").out
     assert project.run("approve", id_, "--cancel").code == 0

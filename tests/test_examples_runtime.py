@@ -198,7 +198,7 @@ def test_what_is_not_run_is_held_to_the_generated_code(shop: ProjectFolder) -> N
     assert done.err == "error: no generated code for shop.goods.add\n  hint: run: toolgen gen\n"
     init = next(shop.path.rglob(".toolgen.json")).with_name("__init__.py")
     init.write_text(init.read_text("utf-8").replace("(__name__, 2)", "(__name__, 1)"), "utf-8")
-    assert "is generated code of format 1, and this runtime executes format 2" in shop.run("test").err
+    assert "was generated with format 1, but this runtime supports format 2" in shop.run("test").err
 
 
 def test_programs_get_a_warning_of_each_example_that_is_not_run(shop: ProjectFolder) -> None:

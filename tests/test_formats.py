@@ -146,7 +146,7 @@ FORMATS = (
         others=(1, 3),
         make=code,
         open=imported,
-        refused=(FormatError, "'unions_code' is generated code of format {}, and this runtime executes"),
+        refused=(FormatError, "'unions_code' was generated with format {}, but this runtime supports"),
         garbage=GARBAGE[1:],
     ),
     Format(

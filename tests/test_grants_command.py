@@ -90,7 +90,10 @@ def test_the_timeline_of_a_run_says_who_granted_a_call() -> None:
     ("option", "said"),
     [
         ('{"uses": 2}', "the answer does not fit"),
-        ('{"uses": 2, "expires_s": 60, "pattern": {"path": {"equal": 1}}}', "a place is a JSON Pointer"),
+        (
+            '{"uses": 2, "expires_s": 60, "pattern": {"path": {"equal": 1}}}',
+            "write the place as a JSON Pointer",
+        ),
         ("{uses: 2}", """quote it for the shell: --grant '{"uses": 5, "expires_s": 3600}'"""),
     ],
 )
@@ -112,4 +115,4 @@ def test_a_grant_is_part_of_an_approval(disk: ProjectFolder) -> None:
     assert disk.run("approve", "--grant", BELOW).code == 2
     done = disk.run("grants", "revoke", "grant_x\x1b[2J")
     assert (done.code, done.out) == (2, "")
-    assert "no grant has the id 'grant_x\\x1b[2J'" in done.err
+    assert "there is no grant 'grant_x\\x1b[2J'" in done.err

@@ -72,13 +72,13 @@ def test_the_next_turn_sees_it(lost: ProjectFolder) -> None:
 def test_a_result_has_to_fit_the_tool(lost: ProjectFolder) -> None:
     done = lost.run("runs", "resolve", "run_1", "call_work", "--result", "7")
     assert (done.code, done.out) == (2, "")
-    assert done.err.startswith("error: this is no result of work: ")
+    assert done.err.startswith("error: this is not a result of work: ")
     lost.write(
         "app/main.py", MAIN.replace("toolsets=(tools,)", "toolsets=()").replace("tuple(AgentTool", "()#")
     )
     done = lost.run("runs", "resolve", "run_1", "call_work", "--result", '"a is done"')
     assert done.err.startswith(
-        "error: the tool 'work' is not available here, so its result cannot be checked\n"
+        "error: the tool 'work' is not available in this process, so its result cannot be checked\n"
     )
     assert lost.run("runs", "resolve", "run_1", "call_work", "--not-run").code == 0
 

@@ -165,7 +165,7 @@ def test_an_artifact_is_shown_and_saved(project: ProjectFolder) -> None:
     assert project.run("artifacts", "save", uri, "r.json", "--force").code == 0
     other = project.run("artifacts", "show", uri, "--session", "other")
     assert (other.code, "there is no artifact" in other.err) == (2, True)
-    assert "name its URI, which begins with artifact:" in project.run("artifacts", "show", "report").err
+    assert "pass the URI from the result of its call" in project.run("artifacts", "show", "report").err
 
 
 @pytest.mark.parametrize("force", [(), ("--force",)])

@@ -73,7 +73,7 @@ def test_an_unknown_tool_is_refused_with_close_names(tools: ProjectFolder) -> No
     for command in (("disable", "wip", "--reason", "x"), ("enable", "wip")):
         done = tools.run("tools", *command)
         assert done.code == 2
-        assert done.err == "error: there is no tool 'wip'; close names are wipe\n"
+        assert done.err == "error: there is no tool 'wip'; similar names: wipe\n"
 
 
 def test_a_reason_has_to_be_given(tools: ProjectFolder) -> None:
@@ -85,7 +85,7 @@ def test_a_runtime_without_a_store_says_what_it_needs(tools: ProjectFolder, comm
     tools.write("app/main.py", MAIN.replace('disabled=DisabledTools(SqliteStateStore("state.db"))', ""))
     done = tools.run("tools", *command)
     assert (done.code, done.out) == (2, "")
-    assert done.err.startswith("error: this runtime keeps nowhere which tools are disabled\n  hint: ")
+    assert done.err.startswith("error: this runtime has no store for disabled tools\n  hint: ")
     assert "SqliteStateStore" in done.err
     assert "with many workers Runtime(disabled=DisabledTools(PostgresStateStore(database)))" in done.err
     assert tools.run("tools", "list") == Done(0, "x.disks.wipe\nx.lamps.shine\n", "")

@@ -48,7 +48,7 @@ class Photo(ToolModel):
 
 PHOTO: ArtifactSpec[Photo] = ArtifactSpec(kind="photo", codec=TypeCodec(Photo, "Photo"))
 LARGE = "x" * 20_000
-NO_STORE = "the runtime has no store of artifacts"
+NO_STORE = "the runtime has no artifact store"
 
 
 async def paint(pixels: str, times: int) -> ToolOutcome[str]:
@@ -173,7 +173,7 @@ async def test_a_store_that_fails_ends_no_run(caplog: pytest.LogCaptureFixture) 
     assert found.output.text == '"painted"'
     small, large = found.output.artifacts
     assert (small.json, large.json) == ('{"pixels":"0123"}', "")
-    assert {one.not_kept for one in found.output.artifacts} == {"the store of artifacts failed"}
+    assert {one.not_kept for one in found.output.artifacts} == {"the artifact store failed"}
     assert "the disk is on fire" in caplog.text
 
 

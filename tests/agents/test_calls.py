@@ -199,7 +199,7 @@ async def test_what_does_not_fit_is_repaired() -> None:
     told = [json.loads(text) for text in answers(planner.inputs[1])]
     assert told[0]["issues"][0]["constraint"] == "invalid_json"
     assert {issue["path"] for issue in told[1]["issues"]} == {"$.a", "$.b"}
-    assert told[2]["error"] == "there is no tool 'ad'; close names are add"
+    assert told[2]["error"] == "there is no tool 'ad'; similar names: add"
     assert told[3]["error"].startswith("boom failed with an internal error; the arguments were valid")
     assert "secret" not in str(found.events)
     hints = [(hint.reason, hint.missing_fields) for hint in planner.inputs[1].retry_hints]
@@ -355,7 +355,9 @@ async def test_a_call_that_is_larger_than_the_engine_keeps_does_not_wait(bytes_:
         assert await runtime.waits.list() == ()
     first, second = output.text.split(" | ")
     if bytes_ > 9_000:
-        said = r"wipe cannot wait for an answer: it takes \d+ bytes of JSON, and the engine keeps 30000"
+        said = (
+            r"wipe cannot wait for an answer: it needs \d+ bytes of JSON, and the engine stores at most 30000"
+        )
         assert re.fullmatch(said, json.loads(first)["error"])
     else:
         assert json.loads(first) == f"{bytes_} wiped"
@@ -375,7 +377,7 @@ async def test_work_that_is_larger_than_the_engine_keeps_is_not_pending() -> Non
         output = await agents_of(runtime).client("x.agent").run("Go.", session_id="s")
         assert await runtime.waits.list() == ()
     first, second = output.text.split(" | ")
-    assert "the engine keeps 20000" in json.loads(first)["error"]
+    assert "the engine stores at most 20000" in json.loads(first)["error"]
     assert (second, output.pending) == ("3", ())
 
 
@@ -395,5 +397,5 @@ async def test_a_result_of_work_that_is_too_large_with_its_call_opens_a_turn_all
         await engine.result(pending.run_id)
         handle = agents_of(runtime).client("x.agent").handle(f"{output.run_id}/done:call_0_0", session_id="s")
         text = (await handle.result()).text
-    assert "its result is left out" in text
+    assert "its result was omitted" in text
     assert "the engine keeps 20000" in text

@@ -92,7 +92,7 @@ async def test_a_client_may_ask_for_its_agents_when_its_runtime_is_open(tmp_path
 
 async def test_a_worker_may_not(tmp_path: Path) -> None:
     async with Runtime(engine=InProcessEngine(tmp_path / "runs.db")) as worker:
-        with pytest.raises(RegistrationError, match="the engine executes runs already"):
+        with pytest.raises(RegistrationError, match="the engine already executes runs"):
             agents_of(worker)
 
 

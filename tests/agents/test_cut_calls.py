@@ -62,7 +62,7 @@ async def test_a_call_that_is_ended_with_its_agent_is_unknown_where_that_leaves_
         await runtime.runs.cancel(run, "enough")
         await engine.result(run)
         *_, end = [e async for _, e in engine.events(run, follow=False) if e["type"] == "tool_end"]
-        why = "the run ended before this call did; what its agent had begun by then may have been done"
+        why = "the run ended before this call did; work that its agent had started may have been done"
         if is_lost or engine.caps.has_many_workers:  # those do not know what the runs below left
             assert (end["status"], end["result"]) == ("unknown", {"unknown": why})
         else:

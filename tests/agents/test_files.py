@@ -211,7 +211,7 @@ async def test_the_newest_files_are_attached_within_the_limit() -> None:
         (replace(NOTE, media_type="text"), "note.txt: 'text' is no media type, such as image/png"),
         (
             replace(NOTE, name="a/b"),
-            "a/b: 'a/b' is no name of an artifact: up to 255 characters, and no slash",
+            "a/b: 'a/b' is not an artifact name; use up to 255 characters without a slash",
         ),
         (replace(NOTE, data=b"x" * 101), "the files have 101 bytes together, and may have 100"),
     ],

@@ -120,10 +120,10 @@ async def test_there_is_none_after_the_end() -> None:
         await runtime.waits.intermediate(work.token, 1, key="a")
         await runtime.waits.cancel(work.token, "no power")
         await runtime.waits.intermediate(work.token, 1, key="a")
-        with pytest.raises(LateAnswerError, match="the work is over"):
+        with pytest.raises(LateAnswerError, match="the work has ended"):
             await runtime.waits.intermediate(work.token, 2, key="b")
         await engine.result(work.run_id)
-        with pytest.raises(LateAnswerError, match="the work is over"):
+        with pytest.raises(LateAnswerError, match="the work has ended"):
             await runtime.waits.intermediate(work.token, 2, key="b")
         assert [text.partition(":")[0] for text in await answers(runtime)] == [
             "has an intermediate result",
@@ -150,7 +150,7 @@ async def test_a_model_that_waits_for_the_result_reads_nothing_before_it() -> No
     async with running(agent("x.agent", scripted, works), **keeping()) as (runtime, _):
         handle = await agents_of(runtime).client("x.agent").start("Go.", session_id="s")
         asked = await waiting(handle)
-        with pytest.raises(NotAllowedAnswerError, match="reads nothing before it"):
+        with pytest.raises(NotAllowedAnswerError, match="cannot read intermediate results"):
             await runtime.waits.intermediate(asked.token, 1, key="a")
         await runtime.waits.answer(asked.token, "9")
         assert (await handle.result()).text == '"9"'
@@ -176,7 +176,7 @@ async def test_what_nobody_has_sealed_reaches_no_model(forged: Any, caplog: pyte
         await runtime.waits.answer(work.token, "2.4.0")
         await engine.result(work.run_id)
         assert await answers(runtime) == ['has an intermediate result: "half"', 'is done: "2.4.0"']
-    assert "an intermediate result has no valid seal, and was dropped" in caplog.text
+    assert "an intermediate result was dropped: it has no valid seal" in caplog.text
 
 
 async def test_the_time_to_answer_is_that_of_the_call() -> None:
@@ -324,7 +324,7 @@ async def go_on(runtime: Runtime, work: Suspended, model: Model, pick: random.Ra
             model.end = 'is done: "2.4.0"'
         case "cancel" if not model.end:
             await runtime.waits.cancel(work.token, "no", wait_s=pick.choice([0, 30]))
-            model.end = 'has an unknown outcome: {"unknown":"no; the work may be done all the same"}'
+            model.end = 'has an unknown outcome: {"unknown":"no; the work may still be done"}'
         case _:
             with pytest.raises((ConflictingAnswerError, LateAnswerError)):
                 await runtime.waits.answer(work.token, "other")

@@ -33,7 +33,7 @@ from toolgen.waiting.resolving import resolved_end, unknown_ends
 from .tools import agent, calling, engine_of, exported, first_answer, ran, running, until
 
 CALL = "call_0_0"
-LEFT = "x.slow.block ended after its runtime was closed, and its outcome stays unknown"
+LEFT = "x.slow.block ended after its runtime was closed, so its outcome stays unknown"
 JO = Resolution(outcome="failed", message="Jo looked: it did not.")
 
 
@@ -214,7 +214,7 @@ async def test_what_a_person_said_first_stays(caplog: pytest.LogCaptureFixture) 
         await handle.result()
         await runtime.runs.resolve(handle.run_id, CALL, JO, by="jo")
         slow.let_go()
-        await until(lambda: "settles nothing" in caplog.text)
+        await until(lambda: "was not needed" in caplog.text)
         answer = await told(runtime, handle.run_id)
         assert (answer.status, answer.resolved_by) == ("error", "jo")
 

@@ -106,7 +106,10 @@ async def test_a_script_that_ends_too_early_says_what_tells_runs_apart() -> None
             (CallTools(calls=(PlannedCall(name="add", id=None),)), "its id is a NoneType"),  # type: ignore[arg-type]
             (Await(kind="prayer", question="?"), "its kind is 'prayer'"),  # type: ignore[arg-type]
             (Await(kind="questions", question="?", schema=3), "its schema is a int"),  # type: ignore[arg-type]
-            (Await(kind="questions", question="?", schema={"type": "array"}), "the schema of a question is"),
+            (
+                Await(kind="questions", question="?", schema={"type": "array"}),
+                "the schema of a question must",
+            ),
             (Await(kind="questions", question="?", missing_fields="ab"), "its missing_fields"),  # type: ignore[arg-type]
             (HandOver(agent=None), "its agent is a NoneType"),  # type: ignore[arg-type]
         ],

@@ -78,7 +78,7 @@ def test_agents_share_a_toolset_and_its_executor() -> None:
     assert agents_of(runtime).list() == ("x.one", "x.two")
     assert runtime.tools.toolsets() == ("x.tools",)
     other = StaticToolset(name="x.tools", bound=(func_tool(add, toolset="x.tools"),))
-    with pytest.raises(RegistrationError, match=r"another executor for toolset 'x.tools'"):
+    with pytest.raises(RegistrationError, match=r"different executor for toolset 'x.tools'"):
         agents_of(runtime).register(agent("x.three", NOBODY, other))
     assert agents_of(runtime).list() == ("x.one", "x.two")
 
@@ -100,7 +100,7 @@ def test_agents_share_a_toolset_that_clients_execute() -> None:
         agents_of(runtime).register(agent(name, NOBODY, tariffs.registration()))
     assert agents_of(runtime).list() == ("assistant.one", "assistant.two")
     other = tariffs.registration(tariffs.BoundTariffsExecutor())
-    with pytest.raises(RegistrationError, match=r"another executor for toolset 'assistant.tariffs'"):
+    with pytest.raises(RegistrationError, match=r"different executor for toolset 'assistant.tariffs'"):
         agents_of(runtime).register(agent("assistant.three", NOBODY, other))
 
 
@@ -185,7 +185,7 @@ async def test_a_name_of_its_own_and_the_id_of_all() -> None:
     async with running(registration) as (runtime, _):
         assert [one.name for one in agents_of(runtime).specs("x.one")] == ["my_add"]
         output = await agents_of(runtime).client("x.one").one_shot("Go.")
-    assert output.text == "2 there is no tool 'add'; close names are my_add"
+    assert output.text == "2 there is no tool 'add'; similar names: my_add"
 
 
 def _both(given: PlanInput) -> str:
@@ -236,7 +236,7 @@ def test_a_tool_of_an_agent_that_nobody_is_asked_about_is_said_at_once(
     agents.register(agent("x.one", NOBODY, tools))
     agents.register(agent("x.two", NOBODY, tools))
     (line,) = caplog.messages
-    assert line.startswith("add: asks before it runs, and no engine of this runtime keeps the question")
+    assert line.startswith("add: needs approval, but this runtime has no engine to store the question")
 
 
 def test_an_agent_that_is_registered_twice_is_told_what_to_remove() -> None:
@@ -249,7 +249,7 @@ def test_an_agent_that_is_registered_twice_is_told_what_to_remove() -> None:
 def test_a_runtime_has_its_agents_once() -> None:
     runtime = Runtime()
     agents_of(runtime)
-    with pytest.raises(RegistrationError, match=r"has Agents already\n.* agents_of\(runtime\)"):
+    with pytest.raises(RegistrationError, match=r"already has Agents\n.* agents_of\(runtime\)"):
         Agents(runtime)
 
 

@@ -37,7 +37,7 @@ async def test_it_takes_the_place_of_what_a_step_has() -> None:
         assert [(one.text, one.resolved_by) for one in last.answers] == [('"late"', "jo")]
         with pytest.raises(ResolveError, match="is known: ok, says jo"):
             await runtime.runs.resolve(handle.run_id, call.id, WELL, by="mira")
-        with pytest.raises(ResolveError, match="by is empty"):
+        with pytest.raises(ResolveError, match="by= is empty"):
             await runtime.runs.resolve(handle.run_id, call.id, WELL, by="")
 
 

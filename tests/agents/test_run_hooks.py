@@ -242,16 +242,16 @@ async def test_what_a_hook_says_after_an_answer(
     assert (result.status, executed) == (status, [])
     assert seen in result.json.decode()
     if isinstance(verdict, Continue):
-        assert "cannot replace the arguments of a call that was answered" in caplog.text
+        assert "cannot replace the arguments of a resumed call" in caplog.text
 
 
 UNKNOWN = [
-    (Continue(), "error", {"error": "there is no tool 'ad'; close names are add"}),
+    (Continue(), "error", {"error": "there is no tool 'ad'; similar names: add"}),
     (Deny(message="ask for add"), "denied", {"error": "ask for add", "code": "denied"}),
     (Abort(error=ToolError("use add")), "error", {"error": "use add"}),
     (Answer(result={"sum": 3}), "ok", {"sum": 3}),
-    (Answer(result={"sum": float("nan")}), "error", {"error": "there is no tool 'ad'; close names are add"}),
-    (None, "error", {"error": "there is no tool 'ad'; close names are add"}),
+    (Answer(result={"sum": float("nan")}), "error", {"error": "there is no tool 'ad'; similar names: add"}),
+    (None, "error", {"error": "there is no tool 'ad'; similar names: add"}),
 ]
 
 

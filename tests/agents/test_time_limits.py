@@ -130,7 +130,9 @@ async def test_the_design_knows_the_time_of_a_tool_better_than_the_policy(
     planner = ScriptedPlanner([calling(work("a", 9)), first_answer])
     options = {"scheduling": Scheduling(tool_timeout_s=9.0)}
     found = await ran(planner, RunPolicy(tool_timeout=0.06), toolsets=(toolset,), options=options)
-    assert found.output.text == f'{{"unknown":"work gave no answer within {limit} seconds; it may have run"}}'
+    assert (
+        found.output.text == f'{{"unknown":"work did not respond within {limit} seconds; it may have run"}}'
+    )
     assert bench.did == ["a begins", "a cancelled"]
     assert planner.inputs[1].retry_hints == ()
 
@@ -272,9 +274,9 @@ async def test_the_tool_says_how_long_it_may_take() -> None:
     planner = ScriptedPlanner([calls, lambda given: " | ".join(answers(given))])
     found = await ran(planner, RunPolicy(tool_timeout=0.03), toolsets=(toolset,))
     assert found.output.text.split(" | ") == [
-        '{"unknown":"short gave no answer within 0.02 seconds; it may have run"}',
+        '{"unknown":"short did not respond within 0.02 seconds; it may have run"}',
         '"rested"',
-        '{"unknown":"free gave no answer within 0.03 seconds; it may have run"}',
+        '{"unknown":"free did not respond within 0.03 seconds; it may have run"}',
     ]
     assert planner.inputs[1].retry_hints == ()
 

@@ -179,8 +179,8 @@ async def test_an_error_of_another_tool_keeps_its_message_alone(caplog: pytest.L
     assert json.loads(result.json) == {"error": "somebody has it"}
     assert not isinstance(result.error, DeclaredError)
     assert (
-        "home.devices.read raised the error taken, which its design does not declare: the model gets its "
-        'message alone, without code and details; add Error("taken", …) to the tool'
+        "home.devices.read raised the error taken, which its design does not declare, so the model gets "
+        'only the message, without code and details; add Error("taken", …) to the tool'
     ) in caplog.text
 
 
@@ -203,10 +203,10 @@ async def test_details_that_do_not_fit_are_the_executors_mistake(error: Declared
 def test_details_that_do_not_fit_are_refused_where_the_error_is_made() -> None:
     of: Any = devices.READ_NOT_FOUND.of
     with pytest.raises(
-        MalformedResultError, match=r"not_found has details.* write \.of\(message, NotFound\("
+        MalformedResultError, match=r"not_found needs details.* write \.of\(message, NotFound\("
     ):
         of("no device")
-    with pytest.raises(MalformedResultError, match="error not_found: expected NotFound, got dict"):
+    with pytest.raises(MalformedResultError, match="error not_found do not fit: expected NotFound, got dict"):
         of("no device", {"id": "d9"})
 
 

@@ -183,7 +183,7 @@ def test_what_was_put_in_the_place_of_a_number_is_not_written(value: Any) -> Non
     result = numbers.KeepPayload(value=1, list_=[1, 2])
     assert result.list_ is not None
     result.list_.append(value)
-    with pytest.raises(MalformedResultError, match="KeepPayload does not encode"):
+    with pytest.raises(MalformedResultError, match="KeepPayload cannot be encoded"):
         KEEP.encode(result)
 
 

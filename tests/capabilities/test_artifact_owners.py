@@ -25,5 +25,5 @@ async def test_a_session_whose_id_ends_with_a_slash_reads_and_drops_no_files_of_
     assert await capability.forget("a/") == 0
     assert await capability.read(uri, "a/b") is not None
     assert (await runtime.call("note", {"text": "x"}, CallMeta(session_id="a/"))).status == "error"
-    with pytest.raises(ToolError, match="ends with a slash"):
+    with pytest.raises(ToolError, match="must not end with a slash"):
         await capability.upload("a/", "run", "note.txt", b"x", "text/plain")

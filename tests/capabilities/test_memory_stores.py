@@ -59,7 +59,7 @@ async def test_only_the_owner_finds_and_forgets(store: MemoryStore) -> None:
     assert await store.forget(session_id="t") == 1
     assert await store.forget(owner=ANN) == 1
     assert await store.search(ANN, "boat", 9) == []
-    with pytest.raises(ValueError, match="say whose"):
+    with pytest.raises(ValueError, match="which memory to delete"):
         await store.forget()
 
 

@@ -73,7 +73,7 @@ async def test_without_anybody_to_ask_the_error_says_how_to_give_it(host: dict[s
         "error",
         "book-store needs the API key 'apiKey', which is missing; set it in the environment as "
         "TOOLGEN_BOOK_STORE__API_KEY; "
-        "nobody is asked for it: this runtime is not interactive or has no engine",
+        "it is not requested because this runtime is not interactive or has no engine",
     )
 
 

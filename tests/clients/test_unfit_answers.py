@@ -115,7 +115,8 @@ async def test_what_does_not_fit_is_passed_on_with_its_place_and_reason(kind: st
     note, reminder = result.content
     assert isinstance(note, TextContent)
     assert note.text == (
-        f"The call ran. Values that do not fit their documented type are as sent: {warnings[0]}."
+        f"The call ran. These values do not fit their documented type and are returned as received: "
+        f"{warnings[0]}."
     )
     assert reminder == TextContent(text="Say the state.")
     assert result.display == ("Order 7" if isinstance(body, dict) else "")

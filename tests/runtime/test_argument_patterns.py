@@ -152,7 +152,7 @@ def test_a_sentence_shows_people_every_value_whole() -> None:
         }
     )
     assert pattern.describe() == (
-        f'the whole of the arguments is {{}}, and "/filter/owner" is "{"x" * 300}", '
+        f'the entire arguments object is {{}}, and "/filter/owner" is "{"x" * 300}", '
         r'and level is one of 1, "two\u202e", and path is "/srv/data" or a path below it'
     )
 
@@ -177,11 +177,11 @@ def test_no_two_patterns_have_one_sentence(one: str, other: str) -> None:
         (
             {"path": {"equal": 1}, "/a": {"prefix": "/x"}, "/b~": {}, 7: {"equal": 1}},
             [
-                '"path": a place is a JSON Pointer, such as "/path"',
-                '"/a": "prefix" is no condition; write one of "equal", "one_of", "path_prefix"',
-                '"/b~": a place is a JSON Pointer',
+                '"path": write the place as a JSON Pointer, such as "/path"',
+                '"/a": "prefix" is not a condition; write one of "equal", "one_of", "path_prefix"',
+                '"/b~": write the place as a JSON Pointer',
                 '"/b~": write an object with one condition',
-                '"7": a place is',
+                '"7": write the place as',
             ],
         ),
         (

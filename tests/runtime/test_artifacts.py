@@ -41,7 +41,7 @@ class Sketch(ToolModel):
     lines: int
 
 
-NO_STORE = "the runtime has no store of artifacts"
+NO_STORE = "the runtime has no artifact store"
 
 
 def paint_in_a_thread(sizes: list[int]) -> ToolOutcome[str]:
@@ -162,22 +162,22 @@ def test_a_store_that_fails_loses_the_artifact_and_not_the_result(
         assert (small.uri, small.json, small.not_kept) == (
             "",
             '{"pixels":"xxx"}',
-            "the store of artifacts failed",
+            "the artifact store failed",
         )
-        assert (large.uri, large.json, large.not_kept) == ("", "", "the store of artifacts failed")
+        assert (large.uri, large.json, large.not_kept) == ("", "", "the artifact store failed")
         assert asyncio.get_running_loop().time() - began == (60 if error is None else 0)
 
     calls()
-    assert "artifact photo of local.functions.paint was not kept" in caplog.text
+    assert "artifact photo of local.functions.paint was not stored" in caplog.text
 
 
 async def test_an_artifact_that_is_too_large_for_its_host_is_not_kept(store: ArtifactStore) -> None:
     capability = ArtifactsCapability(store, most_bytes=100, most_bytes_of_owner=150)
     made = runtime_with(capability)
     large, first, second, third = refs(await made.call("paint", {"sizes": [200, 30, 31, 60]}, META))
-    assert large.not_kept == "the artifact has 213 bytes, and may have 100"
+    assert large.not_kept == "the artifact has 213 bytes; the limit is 100"
     assert (first.not_kept, second.not_kept) == ("", "")
-    assert third.not_kept == "all artifacts together may have 150 bytes"
+    assert third.not_kept == "all artifacts together exceed the limit of 150 bytes"
 
 
 def runtime_with(capability: ArtifactsCapability) -> Runtime:

@@ -28,4 +28,4 @@ async def test_an_executor_that_raises_the_error_of_its_own_call_has_begun(engin
     assert paid == [5]
     assert [result.status for result in results] == ["error", "error"]
     assert results[0].json == results[1].json
-    assert b"pay runs on after its call" in results[0].json
+    assert b"the executor of pay is still running after its call ended" in results[0].json

@@ -43,9 +43,9 @@ async def test_arguments_come_as_a_payload_of_the_tool() -> None:
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (page(), "list_devices do not encode: expected ListDevicesPayload, got ListDevicesResult"),
-        ([], "list_devices are of the type list; give JSON text, a mapping or a ListDevicesPayload"),
-        (None, "list_devices are of the type NoneType"),
+        (page(), "list_devices cannot be encoded: expected ListDevicesPayload, got ListDevicesResult"),
+        ([], "list_devices have the type list; pass JSON text, a mapping or a ListDevicesPayload"),
+        (None, "list_devices have the type NoneType"),
     ],
 )
 async def test_arguments_of_another_type_are_the_hosts_mistake(arguments: Any, told: str) -> None:

@@ -158,7 +158,7 @@ async def test_an_executors_own_validation_error_is_not_the_models(caplog: pytes
         ),
         (page(returned=-1), "returned is -1"),
         (page(returned=3), "returned is 3, but the result has 0 items"),
-        (page().model_copy(update={"devices": ["junk"]}), "ListDevicesResult does not encode"),
+        (page().model_copy(update={"devices": ["junk"]}), "ListDevicesResult cannot be encoded"),
         (
             ToolOutcome.of(page(), artifacts=[Artifact(kind="chart", data=page())]),
             "kind 'chart' is not declared",
@@ -188,7 +188,9 @@ async def test_an_empty_window_of_an_unpaged_tool_is_not_truncated(caplog: pytes
 
 def test_an_artifact_of_another_type_is_refused_where_it_is_made() -> None:
     series: Any = devices.GET_TIME_SERIES.artifacts["time_series"]
-    with pytest.raises(MalformedResultError, match="artifact time_series carries TimeSeries, got dict"):
+    with pytest.raises(
+        MalformedResultError, match="artifact time_series must be of type TimeSeries, not dict"
+    ):
         series.of({"points": []})
 
 

@@ -79,7 +79,7 @@ async def test_what_waits_can_be_taken_back(
     result = await made.waits.cancel(token, "the guest left")
     assert (result.tool_call_id, len(executor.calls)) == ("c1", ran)
     if made_of is LONG:  # it has begun elsewhere
-        why = "the guest left; the work may be done all the same"
+        why = "the guest left; the work may still be done"
         assert (result.status, json.loads(result.json)) == ("unknown", {"unknown": why})
     else:
         denial = {"error": "the guest left", "code": "canceled"}
@@ -117,7 +117,7 @@ async def test_taking_back_is_refused_as_answers_are(engine: InProcessEngine) ->
         await made.waits.cancel(token, session_id="another")
     with pytest.raises(BadAnswerError):
         await made.waits.cancel(token, "\ud800")
-    with pytest.raises(NoEngineError, match="no call of this runtime can wait"):
+    with pytest.raises(NoEngineError, match="this runtime cannot suspend calls: it has no engine"):
         await Runtime().waits.cancel(token)
     await asyncio.sleep(61)
     with pytest.raises(LateAnswerError):
@@ -165,7 +165,7 @@ async def test_only_pending_work_has_progress(
     if made_of is LONG:
         await made.waits.progress(token, 0.5)
     else:
-        with pytest.raises(UnknownSuspensionError, match="is not of pending work"):
+        with pytest.raises(UnknownSuspensionError, match="does not belong to pending work"):
             await made.waits.progress(token, 0.5)
     assert (await made.waits.answer(token, answer)).status in ("ok", "suspended")
 

@@ -126,7 +126,7 @@ async def test_a_capability_that_fails_keeps_no_other_from_committing(
     assert result.actions is not None
     assert result.actions.transfer_to == "x.other"
     assert await states.load("session", "s") == {"calls": 1}
-    assert "'failing' did not commit the changes of 1 calls" in caplog.text
+    assert "capability 'failing' failed to commit the changes of 1 calls" in caplog.text
 
 
 async def test_state_whose_owner_no_store_can_keep_fails_when_it_is_read(states: StateStore) -> None:
@@ -226,7 +226,7 @@ async def test_calls_at_once_are_merged_in_their_order(states: StateStore) -> No
 
 async def test_a_rule_lets_only_its_operation_through(states: StateStore) -> None:
     async def overwrites(payload: Any, ctx: Any) -> None:
-        with pytest.raises(ValueError, match="only changed by 'add'"):
+        with pytest.raises(ValueError, match="can only be changed by 'add'"):
             ctx.state.set("app:hits", 0)
         ctx.state.add("app:hits", 1)
 
@@ -237,7 +237,7 @@ async def test_a_rule_lets_only_its_operation_through(states: StateStore) -> Non
 @pytest.mark.parametrize("value", [float("nan"), b"x", object(), {1: 2}.keys()])
 async def test_the_state_takes_json(states: StateStore, value: Any) -> None:
     async def writes(payload: Any, ctx: Any) -> None:
-        with pytest.raises(ValueError, match="the value of 'secret' is not JSON, which the state requires"):
+        with pytest.raises(ValueError, match="the value of 'secret' cannot be stored: it is not JSON"):
             ctx.state.set("secret", value)
 
     made = runtime(doing(writes), capabilities=[StateCapability(states)])
@@ -273,7 +273,7 @@ async def test_an_artifact_has_versions(artifacts: ArtifactStore) -> None:
         assert [one.version for one in await ctx.artifacts.versions("plan.png")] == [1, 2]
         assert [one.name for one in await ctx.artifacts.list()] == ["plan.png"]
         assert [one.name for one in await ctx.artifacts.list("user")] == ["note.txt"]
-        with pytest.raises(ToolError, match=r"no artifact 'plan.png' of version 9"):
+        with pytest.raises(ToolError, match=r"no artifact 'plan.png' with version 9"):
             await ctx.artifacts.load("plan.png", 9)
         done.append(True)
 
@@ -285,7 +285,7 @@ async def test_an_artifact_has_versions(artifacts: ArtifactStore) -> None:
 @pytest.mark.parametrize("name", ["../x", "a/b", "", "x" * 256, "a\x00", ".."])
 async def test_a_name_is_no_path(artifacts: ArtifactStore, name: str) -> None:
     async def draws(payload: Any, ctx: Any) -> None:
-        with pytest.raises(ToolError, match="is no name of an artifact"):
+        with pytest.raises(ToolError, match="is not an artifact name"):
             await ctx.artifacts.save(name, b"x")
 
     made = runtime(doing(draws), capabilities=[ArtifactsCapability(artifacts)])
@@ -295,7 +295,7 @@ async def test_a_name_is_no_path(artifacts: ArtifactStore, name: str) -> None:
 async def test_artifacts_have_a_size(artifacts: ArtifactStore) -> None:
     async def draws(payload: Any, ctx: Any) -> None:
         await ctx.artifacts.save("a", b"12345")
-        with pytest.raises(ToolError, match="may have 5"):
+        with pytest.raises(ToolError, match="the limit is 5"):
             await ctx.artifacts.save("b", b"123456")
         with pytest.raises(ToolError, match="all artifacts together"):
             await ctx.artifacts.save("b", b"12345")

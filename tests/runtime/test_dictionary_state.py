@@ -68,7 +68,7 @@ async def test_a_synchronous_function_uses_the_state_as_a_dictionary(states: Sta
         for missing in (lambda: state["gone"], lambda: state.__delitem__("gone")):
             with pytest.raises(KeyError, match="gone"):
                 missing()
-        with pytest.raises(ValueError, match="no scope of the state; scopes are app, user, session, temp"):
+        with pytest.raises(ValueError, match="has an unknown scope; the scopes are app, user, session, temp"):
             state["x:theme"]
         with pytest.raises(TypeError, match="not iterable"):
             list(state)  # type: ignore[call-overload]  # the mistake
@@ -88,7 +88,7 @@ async def test_an_asynchronous_function_writes_by_keys_and_awaits_what_it_reads(
         del ctx.state["gone"]
         assert await ctx.state.get("gone", "none") == "none"
         for read in (lambda: ctx.state["theme"], lambda: "theme" in ctx.state):
-            with pytest.raises(TypeError, match=r"reads the state by `await ctx\.state\.get\('theme'\)`"):
+            with pytest.raises(TypeError, match=r"reads the state with `await ctx\.state\.get\('theme'\)`"):
                 read()  # type: ignore[no-untyped-call]
 
     result = await called(states, uses)
@@ -286,7 +286,7 @@ async def test_what_is_written_after_the_end_of_a_call_is_an_error(states: State
     for function in (leaves, leaves_too):
         assert (await called(states, function)).status == "ok"
     for state in written:
-        with pytest.raises(CallEndedError, match="stored without this change of 'late'"):
+        with pytest.raises(CallEndedError, match="the change of 'late' is lost"):
             state["late"] = 1
     assert await states.load("session", "s") == {}
 
@@ -327,7 +327,7 @@ async def test_a_value_that_is_changed_in_place_is_reported_and_not_kept(
         assert (await runtime.call("shops", {}, ANN)).status == "ok"
     assert await states.load("session", "s") == {"cart": {"eggs": 1}}
     assert caplog.messages == [
-        "x.tools.shops changed the value of 'cart' in place, which is not stored; "
+        "x.tools.shops changed the value of 'cart' in place; the change is not stored: "
         "set the key to the new value"
     ]
 

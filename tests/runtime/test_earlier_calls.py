@@ -63,7 +63,7 @@ async def test_the_same_answer_again_gives_the_question_that_is_open_now(engine:
     assert (first, executor.calls) == (again, [])
 
 
-UNFIT = "has changed since the question was asked, and the arguments do not fit it any more; it was not run"
+UNFIT = "has changed since the question was asked, and the arguments no longer fit; it was not run"
 
 
 @pytest.mark.parametrize("answer", [YES, {"approved": False}])
@@ -167,7 +167,7 @@ async def test_a_call_of_a_tool_that_is_not_here_waits_on(engine: InProcessEngin
     made = Runtime(engine=engine)
     made.tools.add_toolset(coming)
     asked = await earlier(made, engine, CONFIRMED)
-    with pytest.raises(MissingToolError, match="the call still waits"):
+    with pytest.raises(MissingToolError, match="the call is still suspended"):
         await made.waits.answer(asked.token, YES)
     assert await made.waits.list("s") == (asked,)
     coming.is_there = True
@@ -204,7 +204,7 @@ async def test_where_there_are_no_tools_at_all_the_tool_is_missed_when_it_is_exe
     made = Runtime(engine=engine)
     asked = await earlier(made, engine, CONFIRMED)
     again = waiting(await made.waits.answer(asked.token, YES))
-    assert again.reason == "the tool was not registered when the answer came"
+    assert again.reason == "the tool was not registered when the answer arrived"
     assert await made.waits.list() == (again,)
 
 

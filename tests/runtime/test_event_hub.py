@@ -100,7 +100,7 @@ async def test_a_subscription_gets_what_it_asked_for() -> None:
 
 
 def test_unknown_types_and_no_room_are_refused() -> None:
-    with pytest.raises(ValueError, match="there is no event rain; events are agent_run_started"):
+    with pytest.raises(ValueError, match="unknown event type rain; the types are agent_run_started"):
         Events().subscribe(types=["rain"])
     with pytest.raises(ValueError, match="size is 0"):
         Events().subscribe(size=0)

@@ -87,7 +87,7 @@ async def test_a_tool_has_its_time() -> None:
         result = await running
     assert result.retry_hint is not None
     assert result.retry_hint.reason == "timeout"
-    assert b"gave no answer within 3600 seconds" in result.json
+    assert b"did not respond within 3600 seconds" in result.json
 
 
 async def test_time_counts_from_the_call_on() -> None:

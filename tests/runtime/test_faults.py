@@ -174,7 +174,7 @@ async def test_a_stage_that_hangs_ends_its_call_in_time(stage: str) -> None:
 async def test_a_capability_that_does_not_settle_leaves_the_results(caplog: pytest.LogCaptureFixture) -> None:
     result = await faulty_runtime("settle", raises).call(TOOL, SITE, META)
     assert result.status == "ok"
-    assert "did not commit" in caplog.text
+    assert "failed to commit" in caplog.text
 
 
 async def test_a_call_that_is_larger_than_the_engine_keeps_says_so() -> None:
@@ -184,7 +184,7 @@ async def test_a_call_that_is_larger_than_the_engine_keeps_says_so() -> None:
     made = runtime(executor, confirmed, engine=InProcessEngine(max_payload_bytes=300), events=hub)
     result = await made.call(TOOL, SITE, META)
     assert (result.status, executor.calls, result.suspension) == ("error", [], None)
-    said = "list_devices cannot wait for an answer: it takes [0-9]+ bytes of JSON, and the engine keeps 300"
+    said = "list_devices cannot wait for an answer: it needs [0-9]+ bytes of JSON, .* stores at most 300"
     assert re.fullmatch(said, json.loads(result.json)["error"])
     assert result.retry_hint is not None
     assert result.retry_hint.reason == "invalid_arguments"

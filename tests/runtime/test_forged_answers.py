@@ -57,7 +57,7 @@ async def test_a_forged_answer_runs_nothing_and_the_person_is_asked_again(
     (again,) = await made.waits.list("s")
     assert (again.reason, again.arguments, executor.calls) == (UNSEALED, first.arguments, [])
     assert again.id != first.id
-    assert "sealed with another secret; give all processes the same Runtime(secret=...)" in caplog.text
+    assert "sealed with another secret; pass the same Runtime(secret=...) in all processes" in caplog.text
     with pytest.raises(SuspensionError):  # what the forger wrote stands there
         await made.waits.answer(first.token, YES)
     assert (await made.waits.answer(again.token, YES)).status == "ok"
@@ -179,5 +179,5 @@ async def test_an_input_that_is_no_call_is_named(tmp_path: Path, given: Json) ->
         await desk.engine.start_run(LOOP, given, run_id="call_1", session="s")
         token = Sealer(SECRET).issue(_sealed().claims)
         for asked in (desk.waits.answer(token, YES), desk.waits.show(token), desk.waits.cancel(token)):
-            with pytest.raises(TamperedSuspensionError, match="run 'call_1' has a journal that differs"):
+            with pytest.raises(TamperedSuspensionError, match="the journal of run 'call_1' does not match"):
                 await asked

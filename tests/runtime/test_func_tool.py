@@ -182,7 +182,7 @@ async def test_methods_and_callable_objects_are_functions_too() -> None:
     assert (await called(Notes().add, {"text": "a"})).result == "added a"
     assert (await called(Notes(), {"text": "a"})).result == "called a"
     partial = functools.partial(Notes().add)
-    with pytest.raises(RegistrationError, match="no name of a tool"):
+    with pytest.raises(RegistrationError, match="is not a tool name"):
         func_tool(partial)
 
 
@@ -213,7 +213,7 @@ async def test_a_result_of_another_type_is_the_functions_mistake(caplog: pytest.
         result = await called(function, {})
         assert result.retry_hint is None
         assert b" ran; its result could not be read" in result.json
-    with pytest.raises(MalformedResultError, match="Point does not encode"):
+    with pytest.raises(MalformedResultError, match="Point cannot be encoded"):
         func_tool(find).spec.result.encode({"x": 1})
 
 
@@ -225,10 +225,11 @@ def test_everything_wrong_with_a_function_comes_at_once() -> None:
     lines = str(caught.value).splitlines()
     assert lines[0] == "function 'Call' cannot be a tool:"
     assert [line.strip().split(";")[0] for line in lines[1:]] == [
-        "'Call' is no name of a tool: up to 64 of a-z, 0-9 and _",
+        "'Call' is not a tool name",
         "*args takes any number of arguments, which a schema cannot name",
         "**options takes any number of arguments, which a schema cannot name",
-        "the type of the parameter 'thing' has no exact JSON form: Unable to generate pydantic-core schema "
+        "the type of the parameter 'thing' cannot be expressed as a JSON Schema: Unable to generate "
+        "pydantic-core schema "
         f"for {Opaque!r}",
     ]
 
@@ -261,7 +262,7 @@ def test_what_cannot_be_a_tool_is_refused() -> None:
     async def waiting(c: SyncToolContext) -> None: ...
 
     refused: list[tuple[Callable[..., object], str]] = [
-        (keyed, "'value' has no exact JSON form: a map has keys of type int"),
+        (keyed, "'value' cannot be expressed as a JSON Schema: a map has keys of type int"),
         (missing, "NameError: name 'Missing' is not defined"),
         (foreign, "the parameter 'context' is a CallContext; write context: SyncToolContext"),
         (named, "the parameter 'tool_context' is a str; write tool_context: SyncToolContext"),

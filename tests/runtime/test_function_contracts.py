@@ -198,9 +198,9 @@ async def test_a_delivered_error_hides_what_its_details_have() -> None:
 @pytest.mark.parametrize(
     ("errors", "why"),
     [
-        ([CLOSED, CLOSED], "it has two errors 'closed'"),
-        ([func_error("denied", "Denied.")], "'denied' has a name that the runtime itself uses"),
-        ([func_error("Too late", "Late.")], "'Too late' is no name of an error"),
+        ([CLOSED, CLOSED], "the error 'closed' is declared twice"),
+        ([func_error("denied", "Denied.")], "the error name 'denied' is reserved by the runtime"),
+        ([func_error("Too late", "Late.")], "'Too late' is not an error name"),
     ],
 )
 def test_errors_have_names_of_their_own(errors: list[ErrorSpec[Any]], why: str) -> None:
@@ -215,5 +215,5 @@ class Odd(BaseModel):
 
 
 def test_details_have_a_schema() -> None:
-    with pytest.raises(RegistrationError, match="the details of odd have no exact JSON form"):
+    with pytest.raises(RegistrationError, match="the details of odd cannot be expressed as a JSON Schema"):
         func_error("odd", "Odd.", Odd)

@@ -191,15 +191,15 @@ async def test_an_answer_grants_only_where_it_may(host: Host) -> None:
         yes: dict[str, Any] = {"approved": True, "grant": ANYWHERE}
         assert "grant" in (await asked(runtime)).answer_schema["properties"]
         assert "the name of the person" in await refused(runtime, yes, by="")
-        assert "grants nothing" in await refused(runtime, {**yes, "approved": False})
+        assert "cannot grant further calls" in await refused(runtime, {**yes, "approved": False})
         assert "grant.uses" in await refused(runtime, {**yes, "grant": {"expires_s": 60}})
         assert "grant.uses" in await refused(runtime, {**yes, "grant": {"expires_s": 60, "uses": 1000}})
         assert "grant.expires_s" in await refused(runtime, {**yes, "grant": {"expires_s": 1e9, "uses": 1}})
         assert "grant.tool" in await refused(runtime, {**yes, "grant": {**ANYWHERE, "tool": "y"}})
         regex = {**ANYWHERE, "pattern": {"/path": {"matches": ".*"}}}
-        assert "is no condition" in await refused(runtime, {**yes, "grant": regex})
+        assert "is not a condition" in await refused(runtime, {**yes, "grant": regex})
         typo = {**ANYWHERE, "pattern": {"/pth": {"equal": "a"}}}
-        assert "'/pth', which is no argument of" in await refused(runtime, {**yes, "grant": typo})
+        assert "'/pth', which is not an argument of" in await refused(runtime, {**yes, "grant": typo})
     host.facts["annotations"] = {}  # and so destructive
     async with host.runtime() as runtime:
         assert "grant.pattern" in await refused(runtime, yes)
@@ -255,9 +255,9 @@ async def test_an_answer_of_a_peer_grants_only_if_the_host_says_so(host: Host) -
     answer: Any = {"approved": True, "grant": ANYWHERE}
     async with host.runtime() as runtime:
         waiting = await asked(runtime)
-        with pytest.raises(BadAnswerError, match="grants no further calls on this host"):
+        with pytest.raises(BadAnswerError, match="cannot grant further calls"):
             await runtime.waits.answer_as_caller(waiting.token, answer, by="jo")
-        with pytest.raises(BadAnswerError, match="grants no further calls on this host"):
+        with pytest.raises(BadAnswerError, match="cannot grant further calls"):
             await runtime.waits.answer_as_caller(waiting.token, answer, by="jo", wait_s=1)
     host.options = {"peers_may_grant": True}
     async with host.runtime() as runtime:
@@ -345,5 +345,5 @@ def test_what_grants_further_calls_has_no_payload() -> None:
     host = Host()
     payload = devices.LIST_DEVICES.payload
     host.facts["confirm"] = ConfirmSpec(grantable=True, payload=payload)
-    with pytest.raises(RegistrationError, match="'write' is grantable, and its approval has a payload"):
+    with pytest.raises(RegistrationError, match="'write' is grantable, but its approval has a payload"):
         host.runtime()

@@ -173,28 +173,34 @@ def of(properties: dict[str, Any], **more: Any) -> dict[str, Any]:
     ("schema", "problem"),
     [
         ({"type": "nothing"}, "input_schema cannot be used: "),
-        ({"type": "string"}, 'input_schema describes no object; write "type": "object" with "properties"'),
-        (of({"town": {}}), "input_schema has the property 'town', and the function has no such parameter"),
+        (
+            {"type": "string"},
+            'input_schema must describe an object; write "type": "object" with "properties"',
+        ),
+        (of({"town": {}}), "input_schema has the property 'town', but the function has no such parameter"),
         (
             {"type": "object", "properties": {"city": {}}},
-            "the parameter 'city' has no default, and input_schema does not require it; "
-            'add it to "required", or write a default',
+            "the parameter 'city' has no default, but input_schema does not require it; "
+            'add it to "required", or give the parameter a default',
         ),
         (
             {"type": "object", "properties": {"days": {}}, "required": ["city"]},
-            "input_schema has no property for the parameter 'city', which has no default",
+            "input_schema has no property for the required parameter 'city'",
         ),
-        (of({}, additionalProperties=True), "input_schema takes further properties; the function does not"),
+        (
+            of({}, additionalProperties=True),
+            "input_schema allows additional properties, but the function does not",
+        ),
         (
             of({"days": {"type": "string"}}),
-            "input_schema takes string for 'days', and the function takes integer",
+            "input_schema declares string for 'days', but the function takes integer",
         ),
-        (of({"days": {"type": ["integer", "null"]}}), "takes null for 'days'"),
-        (of({"days": {"anyOf": [{"type": "integer"}, {"type": "array"}]}}), "takes array for 'days'"),
-        (of({"days": {"type": "number"}}), "takes number for 'days'"),
-        (of({"unit": {"enum": ["c", "k"]}}), "has \"k\" for 'unit', and the function refuses it: "),
-        (of({"unit": {"const": 1}}), "has 1 for 'unit', and the function refuses it: "),
-        (of({"unit": {"default": "k"}}), "input_schema has \"k\" for 'unit'"),
+        (of({"days": {"type": ["integer", "null"]}}), "declares null for 'days'"),
+        (of({"days": {"anyOf": [{"type": "integer"}, {"type": "array"}]}}), "declares array for 'days'"),
+        (of({"days": {"type": "number"}}), "declares number for 'days'"),
+        (of({"unit": {"enum": ["c", "k"]}}), "allows \"k\" for 'unit', but the function rejects it: "),
+        (of({"unit": {"const": 1}}), "allows 1 for 'unit', but the function rejects it: "),
+        (of({"unit": {"default": "k"}}), "input_schema allows \"k\" for 'unit'"),
     ],
     ids=range(13),
 )

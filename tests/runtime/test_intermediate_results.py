@@ -89,7 +89,7 @@ async def test_what_does_not_fit_is_refused_and_nothing_is_sent(value: Any) -> N
 async def test_a_key_is_a_text(key: Any) -> None:
     made = updating()
     work = await pending(made)
-    with pytest.raises(BadAnswerError, match="must be a text"):
+    with pytest.raises(BadAnswerError, match="must be a non-empty string"):
         await made.waits.intermediate(work.token, {"percent": 1}, key=key)
 
 
@@ -105,14 +105,14 @@ async def test_what_a_result_says_is_no_intermediate_result() -> None:
     made = updating()
     work = await pending(made)
     forged: Any = {"toolgen.intermediate": {"key": "a", "digest": "", "value": 1, "shown": 1}}
-    with pytest.raises(BadAnswerError, match="no part of a result"):
+    with pytest.raises(BadAnswerError, match="not part of a result"):
         await made.waits.answer(work.token, forged)
 
 
 async def test_a_question_takes_none(caplog: pytest.LogCaptureFixture) -> None:
     made = runtime(ToolOutcome.ask("How?"), replace(DECLARED, long_running=None))
     asked = await pending(made, replace(DECLARED, long_running=None))
-    with pytest.raises(UnknownSuspensionError, match="not of pending work"):
+    with pytest.raises(UnknownSuspensionError, match="does not belong to pending work"):
         await made.waits.intermediate(asked.token, 1, key="a")
 
 
@@ -123,7 +123,7 @@ async def test_a_call_sends_a_bounded_number_of_bounded_size() -> None:
         await made.waits.intermediate(work.token, "x" * 5_000_000, key="long")
     for number in range(MOST):
         await made.waits.intermediate(work.token, number, key=str(number))
-    with pytest.raises(NotAllowedAnswerError, match="may send no more"):
+    with pytest.raises(NotAllowedAnswerError, match="the maximum for one call"):
         await made.waits.intermediate(work.token, "one more", key="more")
     await made.waits.intermediate(work.token, 7, key="7")
     assert (await made.waits.answer(work.token, {"version": "2"})).status == "ok"
@@ -179,9 +179,9 @@ async def test_the_time_to_answer_is_not_extended() -> None:
     await made.waits.intermediate(open_work.token, {"percent": 1}, key="a")
     with pytest.raises(ConflictingAnswerError) as conflict:
         await made.waits.intermediate(open_work.token, {"percent": 2}, key="a")
-    assert conflict.value.hint == "the first one counts; send this one under a key of its own"
+    assert conflict.value.hint == "the first one counts; send this one under another key"
     await made.waits.answer(work.token, {"version": "2"})
-    with pytest.raises(LateAnswerError, match="the work is over"):
+    with pytest.raises(LateAnswerError, match="the work has ended"):
         await made.waits.intermediate(work.token, {"percent": 2}, key="b")
 
 

@@ -309,7 +309,7 @@ async def test_a_call_whose_record_is_not_verified_says_that_it_waits(tmp_path: 
         for amount in (5, 6):
             again = await runtime.call_once(named("c1"), "pay_approved", {"amount": amount}, META)
             assert again.status == "error"
-            assert again.json.startswith(b'{"error":"it waits, and nobody can answer it: run ')
+            assert again.json.startswith(b'{"error":"the call is suspended, but nobody can answer it: ')
             assert again.retry_hint is None
         assert await question_of(runtime, named("c1"), "pay_approved") is None
     assert bank.paid == []

@@ -41,7 +41,7 @@ DECLARED = replace(maintenance.UPDATE_FIRMWARE, injected=())
 """Has an acknowledgement and progress."""
 SILENT = replace(DECLARED, long_running=LongRunningSpec())
 AT_ONCE = replace(DECLARED, long_running=None)
-LEFT = "no power; the work may be done all the same"
+LEFT = "no power; the work may still be done"
 ARGUMENTS = b'{"device_id": "h01", "version": "2.4.0"}'
 
 
@@ -105,7 +105,7 @@ async def test_without_an_engine_it_is_not_run(
     ):
         assert (result.status, begun) == ("denied", [])
         assert json.loads(result.json) == {
-            "error": "update_firmware was not run: its result comes later, and this runtime has no engine",
+            "error": "update_firmware was not run: it is long-running, and this runtime has no engine",
             "code": "approval_unavailable",
         }
     assert "Runtime(engine=InProcessEngine())" in caplog.text
@@ -115,7 +115,7 @@ MISTAKES: dict[str, tuple[Any, ToolSpec[Any, Any], str]] = {
     "no acknowledgement": (
         ToolOutcome.pending("job-1"),
         DECLARED,
-        "update_firmware is pending without its acknowledgement: its design declares "
+        "update_firmware returned a pending result without its acknowledgement: its design declares "
         "LongRunning(ack=UpdateFirmwareAck), so return ToolOutcome.pending(handle, UpdateFirmwareAck(…))",
     ),
     "the result as acknowledgement": (
@@ -132,23 +132,24 @@ MISTAKES: dict[str, tuple[Any, ToolSpec[Any, Any], str]] = {
     "the acknowledgement as handle": (
         ToolOutcome.pending(Ack(minutes=4)),  # type: ignore[call-overload]  # the mistake
         DECLARED,
-        "update_firmware is pending under a UpdateFirmwareAck, and a handle is a text that is not empty",
+        "update_firmware returned a pending result whose handle is a UpdateFirmwareAck; it must be a "
+        "non-empty string",
     ),
     "the acknowledgement alone": (
         Ack(minutes=4),
         DECLARED,
-        "update_firmware returned its acknowledgement alone, without the handle of the work; "
+        "update_firmware returned an acknowledgement without the handle of the work; "
         "hint: return ToolOutcome.pending(handle, UpdateFirmwareAck(…))",
     ),
     "the acknowledgement as a result with artifacts": (
         ToolOutcome.of(Ack(minutes=4)),
         DECLARED,
-        "update_firmware returned its acknowledgement alone, without the handle of the work",
+        "update_firmware returned an acknowledgement without the handle of the work",
     ),
     "an empty handle": (
         ToolOutcome.pending("", Ack(minutes=4)),
         DECLARED,
-        "update_firmware is pending under an empty text",
+        "update_firmware returned a pending result whose handle is an empty string",
     ),
     "an acknowledgement that is not declared": (
         ToolOutcome.pending("job-1", Ack(minutes=4)),
@@ -158,7 +159,7 @@ MISTAKES: dict[str, tuple[Any, ToolSpec[Any, Any], str]] = {
     "a tool that does not answer later": (
         ToolOutcome.pending("job-1"),
         AT_ONCE,
-        "update_firmware returned pending, but its design has no LongRunning",
+        "update_firmware returned a pending result, but its design has no LongRunning",
     ),
 }
 
@@ -245,7 +246,9 @@ async def test_any_progress_is_json(value: Any, listens: bool) -> None:
     made = runtime(ToolOutcome.pending("job-1"), SILENT, events=Events() if listens else None)
     waiting = (await made.call(SILENT.id, ARGUMENTS, META)).suspension
     assert waiting is not None
-    with pytest.raises(MalformedResultError, match="does not fit: a number in it is infinite, or none"):
+    with pytest.raises(
+        MalformedResultError, match="does not fit: it contains a number that is infinite or NaN"
+    ):
         await made.waits.progress(waiting.token, value=value)
 
 
@@ -262,7 +265,7 @@ async def test_progress_that_no_log_could_hold_is_refused(fraction: Any, message
     made = runtime(ToolOutcome.pending("job-1", Ack(minutes=4)), events=Events() if listens else None)
     waiting = (await made.call(DECLARED.id, ARGUMENTS, META)).suspension
     assert waiting is not None
-    with pytest.raises(MalformedResultError, match="of its progress"):
+    with pytest.raises(MalformedResultError, match=r"the progress (fraction|message) must be"):
         await made.waits.progress(waiting.token, fraction, message)
 
     def reports(ctx: ToolContext) -> LongRunningReturn[Any, Any]:

@@ -38,7 +38,7 @@ async def test_the_eleventh_question_ends_the_call_as_an_error(engine: InProcess
     made = runtime(listing, engine=engine)
     times, result = await asked_until_it_ends(made, await made.call(TOOL, SITE, META))
     assert (times, result.status) == (10, "error")
-    assert json.loads(result.json)["error"] == "list_devices asked 10 questions, and one call may ask no more"
+    assert json.loads(result.json)["error"] == "list_devices asked 10 questions, the maximum for one call"
     assert len(listing.calls) == 11
     assert await made.waits.list() == ()
 

@@ -41,11 +41,11 @@ def test_all_that_cannot_be_shared_is_named_at_once() -> None:
             disabled=DisabledTools(MemoryStateStore()),
         )
     assert raised.value.message.splitlines() == [
-        "the engine 'in-process' has many workers, which share all data:",
-        "  StateCapability has a MemoryStateStore; give PostgresStateStore(database)",
-        "  ArtifactsCapability has a MemoryArtifactStore; give PostgresArtifactStore(database)",
-        "  DisabledTools has a MemoryStateStore; give PostgresStateStore(database)",
-        "  secret= is missing; give all processes the same: Runtime(secret=…)",
+        "the engine 'in-process' has many workers, which must share all data:",
+        "  StateCapability has a MemoryStateStore; use PostgresStateStore(database)",
+        "  ArtifactsCapability has a MemoryArtifactStore; use PostgresArtifactStore(database)",
+        "  DisabledTools has a MemoryStateStore; use PostgresStateStore(database)",
+        "  secret= is missing; pass the same secret in all processes: Runtime(secret=…)",
     ]
 
 
@@ -58,7 +58,7 @@ def test_all_that_cannot_be_shared_is_named_at_once() -> None:
     ],
 )
 def test_a_store_in_files_is_refused(tmp_path: Path, capability: Callable[[Path], Any], store: str) -> None:
-    with pytest.raises(RegistrationError, match=f"has a {store}; give Postgres"):
+    with pytest.raises(RegistrationError, match=f"has a {store}; use Postgres"):
         Runtime(engine=ManyWorkers(), secret=SECRET, capabilities=[capability(tmp_path)])
 
 
@@ -88,8 +88,8 @@ async def test_a_tool_of_the_callers_snapshot_alone_cannot_ask() -> None:
         result = await made.call("list_devices", SITE, META, within=given)
         assert (result.status, result.error is not None and result.error.message) == (
             "denied",
-            "list_devices needs approval, but no toolset of the runtime has assistant.devices.list_devices, "
-            "so no other worker of its engine could resume the call",
+            "list_devices needs approval, but assistant.devices.list_devices is not in a toolset of the "
+            "runtime, so other workers of its engine could not resume the call",
         )
         (again,) = await made.call_all(
             [ToolCall(tool="list_devices", payload_json=SITE, meta=META)], within=given

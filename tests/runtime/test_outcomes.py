@@ -31,7 +31,7 @@ from toolgen.runtime import (
 
 TOOL = "assistant.devices.list_devices"
 CALL = ToolCall(tool=TOOL, payload_json=SITE, meta=META)
-MAY_HAVE_RUN = b'{"unknown":"list_devices gave no answer within 3600 seconds; it may have run"}'
+MAY_HAVE_RUN = b'{"unknown":"list_devices did not respond within 3600 seconds; it may have run"}'
 HINTS = [{}, {"idempotent": True}, {"read_only": True}]
 
 

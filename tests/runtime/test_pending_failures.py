@@ -64,8 +64,8 @@ async def test_the_design_says_whether_the_same_call_may_work_later() -> None:
 @pytest.mark.parametrize(
     ("failure", "why"),
     [
-        (devices.RENAME_TAKEN.of("taken"), "declares no error 'taken'"),
-        (DeclaredError("none", code="not_found"), "has details, which are missing"),
+        (devices.RENAME_TAKEN.of("taken"), "does not declare the error 'taken'"),
+        (DeclaredError("none", code="not_found"), "needs details"),
         (DeclaredError("none", code="offline", details=MISSING), "the error offline has no details"),
         (
             DeclaredError("none", code="not_found", details=devices.RenamePayload(id="a", name="b")),

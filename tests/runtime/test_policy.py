@@ -210,8 +210,8 @@ NOTHING: Any = None
 @pytest.mark.parametrize(
     ("decision", "mistake"),
     [
-        (Ask(question=NO_TEXT), "the question of the policy is a bytes; it must be a string"),
-        (Deny(message=NOTHING), "the message of the policy is a NoneType; it must be a string"),
+        (Ask(question=NO_TEXT), "the policy returned a question of type bytes; it must be a string"),
+        (Deny(message=NOTHING), "the policy returned a message of type NoneType; it must be a string"),
     ],
 )
 async def test_a_policy_whose_text_is_no_string_lets_nothing_run(
@@ -228,8 +228,8 @@ async def test_a_policy_whose_text_is_no_string_lets_nothing_run(
 @pytest.mark.parametrize(
     ("policy", "message", "hint"),
     [
-        (Then, "the policy is the class Then", "give an instance: Then(…)"),
-        ("allow", "the policy, of str, has no method decide", "add `async def decide(self, call"),
+        (Then, "the policy Then is a class", "pass an instance: Then(…)"),
+        ("allow", "the policy str has no method decide", "add `async def decide(self, call"),
     ],
 )
 def test_what_cannot_decide_is_refused(policy: Any, message: str, hint: str) -> None:

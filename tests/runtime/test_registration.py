@@ -47,7 +47,9 @@ def test_everything_wrong_with_an_executor_comes_at_once() -> None:
 
 
 def test_a_class_in_the_place_of_an_executor_is_refused() -> None:
-    with pytest.raises(RegistrationError, match=r"Executor is a class; give .*: RecordingExecutor\(…\)"):
+    with pytest.raises(
+        RegistrationError, match=r"Executor is a class, not an instance; pass .*: RecordingExecutor\(…\)"
+    ):
         Runtime().tools.register(registration(RecordingExecutor))
 
 
@@ -69,7 +71,9 @@ def test_what_is_no_executor_is_refused_once(executor: Any, problem: str) -> Non
 
 def test_an_executor_in_the_place_of_its_registration_is_refused() -> None:
     executor: Any = RecordingExecutor({})
-    with pytest.raises(RegistrationError, match=r"Executor is no registration .*\n.*registration\(exec"):
+    with pytest.raises(
+        RegistrationError, match=r"Executor is not a toolset registration\n.*registration\(exec"
+    ):
         Runtime().tools.register(executor)
 
 
@@ -83,7 +87,7 @@ def test_a_toolset_is_registered_once() -> None:
 def test_a_tool_is_served_by_one_toolset() -> None:
     runtime = Runtime()
     runtime.tools.register(registration(RecordingExecutor({})))
-    with pytest.raises(RegistrationError, match=r"'other' brings .*, which .*'assistant\.devices' serves"):
+    with pytest.raises(RegistrationError, match=r"'other' has .*, which .*'assistant\.devices' has already"):
         runtime.tools.register(registration(RecordingExecutor({}), name="other"))
 
 
@@ -107,7 +111,7 @@ def test_missing_methods_and_unfilled_fields_come_at_once() -> None:
     with pytest.raises(RegistrationError) as caught:
         Runtime().tools.register(dataclasses.replace(with_region(), executor=object()))
     assert "object.list_devices is missing" in str(caught.value)
-    assert "nobody fills the injected field 'region'" in str(caught.value)
+    assert "no interceptor fills the injected field 'region'" in str(caught.value)
 
 
 def test_an_injected_field_that_nobody_fills_names_the_fix() -> None:
@@ -143,7 +147,7 @@ class Spelled(Region):
         (Region, "is a class"),
         (Careless(), "Careless.intercept is not asynchronous"),
         (Named(), "Named.intercept is missing"),
-        (Meddling("x"), "names session_id, which the runtime fills"),
+        (Meddling("x"), "contains session_id, which the runtime fills"),
         (Spelled("x"), "fills is 'region', not a frozenset"),
     ],
 )
@@ -156,7 +160,7 @@ async def test_an_interceptor_fills_what_no_call_fact_fills() -> None:
     runtime = Runtime(interceptors=[Region("north")])
     runtime.tools.register(with_region())
     result = await runtime.call("list_devices", b'{"site_id": "s"}', CallMeta(session_id="-1"))
-    assert "gives no answer" in str(result.error)  # it was executed
+    assert "has no answer for" in str(result.error)  # it was executed
 
     silent = Runtime(interceptors=[Region(None)])
     silent.tools.register(with_region())
@@ -172,7 +176,7 @@ def test_introspection_finds_a_tool_by_id_and_by_name() -> None:
     schema = runtime.tools.schema("list_devices")
     assert "session_id" not in schema["payload"]["properties"]
     assert list(schema["result"]["properties"])[-4:] == ["returned", "truncated", "total", "refinement_hint"]
-    with pytest.raises(UnknownToolError, match="close names are list_devices"):
+    with pytest.raises(UnknownToolError, match="similar names: list_devices"):
         runtime.tools.spec("list_device")
     assert runtime.tools.spec(devices.LIST_DEVICES) is runtime.tools.spec("list_devices")
     assert runtime.tools.schema(devices.LIST_DEVICES) == schema
@@ -221,7 +225,7 @@ async def test_a_synchronous_service_runs_in_a_thread() -> None:
         (Path("runs.db"), "hint: write Runtime(engine=InProcessEngine('runs.db'))"),
         (
             InProcessEngine,
-            "engine= is InProcessEngine, not an engine\n  hint: give an instance: InProcessEngine(…)",
+            "engine= is InProcessEngine, not an engine\n  hint: pass an instance: InProcessEngine(…)",
         ),
         (3, 'engine= is 3, not an engine\n  hint: write Runtime(engine=InProcessEngine("runs.db"))'),
     ],
@@ -245,7 +249,7 @@ def test_one_value_in_the_place_of_a_list_is_refused(option: str) -> None:
     options: dict[str, Any] = {option: Keys()}
     with pytest.raises(RegistrationError) as caught:
         Runtime(**options)
-    assert str(caught.value) == f"{option}= is Keys, not a list\n  hint: give a list: {option}=[Keys(…)]"
+    assert str(caught.value) == f"{option}= is Keys, not a list\n  hint: pass a list: {option}=[Keys(…)]"
 
 
 def confirmed() -> ToolsetRegistration:
@@ -256,7 +260,7 @@ def confirmed() -> ToolsetRegistration:
 def test_a_tool_that_nobody_is_asked_about_is_said_at_once(caplog: pytest.LogCaptureFixture) -> None:
     Runtime().tools.register(confirmed())
     (line,) = caplog.messages
-    assert line.startswith("list_devices: asks before it runs, and no engine of this runtime keeps")
+    assert line.startswith("list_devices: needs approval, but this runtime has no engine")
     assert 'Runtime(engine=InProcessEngine("runs.db"))' in line
 
 
@@ -267,7 +271,7 @@ def test_a_tool_whose_result_cannot_come_later_is_said_at_once(caplog: pytest.Lo
     assert caplog.messages == []
     Runtime().tools.register(later)
     (line,) = caplog.messages
-    assert line.startswith("list_devices: the result comes later, and no engine of this runtime keeps")
+    assert line.startswith("list_devices: is long-running, but this runtime has no engine")
 
 
 def test_a_runtime_that_asks_nobody_is_not_warned(caplog: pytest.LogCaptureFixture) -> None:

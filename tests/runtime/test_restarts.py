@@ -101,7 +101,7 @@ async def test_a_tool_that_the_arguments_do_not_fit_any_more_ends_its_call(file:
         result = await made.waits.answer(asked.token, YES)
         assert await made.waits.list("s") == ()
     assert (result.status, executor.calls) == ("error", [])
-    assert b"do not fit it any more" in result.json
+    assert b"the arguments no longer fit" in result.json
 
 
 @pytest.mark.parametrize(
@@ -163,7 +163,7 @@ async def test_progress_of_work_is_reported_after_a_restart(file: File) -> None:
 async def test_progress_that_nobody_could_check_or_hear_is_refused(file: File) -> None:
     asked = await file.asked(LONG, does=starts)
     async with file.bare() as made:
-        with pytest.raises(MissingToolError, match="its progress was not reported; the work goes on"):
+        with pytest.raises(MissingToolError, match="its progress was not reported; the work continues"):
             await made.waits.progress(asked.token, 0.5, value={"percent": "many"})
 
 

@@ -101,7 +101,7 @@ async def test_a_retry_hint_that_is_none_is_left_out(hint: Any, caplog: pytest.L
 
     result = await runtime(Listing(refuses)).call(TOOL, SITE, META)
     assert (result.json, result.retry_hint) == (b'{"error":"not now"}', None)
-    assert "has a value of a wrong type; the hint is left out" in caplog.text
+    assert "has a value of the wrong type; the hint is ignored" in caplog.text
 
 
 async def test_a_retry_hint_holds_no_lone_surrogates() -> None:

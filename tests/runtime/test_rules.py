@@ -68,7 +68,7 @@ async def test_deny_wins_over_ask_and_ask_over_allow_in_any_order() -> None:
         assert await decided(policy, ADD, '{"path": "/srv/data/x"}') == Ask(question="May it touch files?")
         assert await decided(policy, DELETE, '{"path": "/srv/data/x"}') == Deny(message="Nothing is lost.")
         assert await decided(policy, READ, '{"path": "/etc/passwd"}') == Deny(
-            message='a rule of the host denies read if path is "/etc" or a path below it'
+            message='read is denied by a rule of the host if path is "/etc" or a path below it'
         )
 
 
@@ -104,7 +104,7 @@ async def test_a_call_that_no_rule_covers_goes_as_before_or_as_otherwise_says() 
     assert await decided(RulePolicy([rule], otherwise="ask"), ADD, "{}") == Ask()
     assert await decided(RulePolicy([rule], otherwise="ask"), READ, "{}") == Allow()
     assert await decided(RulePolicy([rule], otherwise="deny"), ADD, "{}") == Deny(
-        message="no rule of the host allows add with these arguments"
+        message="add is not allowed with these arguments by the host's rules"
     )
 
 
@@ -128,7 +128,7 @@ async def test_a_runtime_decides_by_the_rules_of_a_toml_file() -> None:
     denied = await runtime.call("delete", {"path": "/srv/data/old", "force": True}, META)
     assert denied.status == "denied"
     assert denied.error is not None
-    assert denied.error.message == "no rule of the host allows delete with these arguments"
+    assert denied.error.message == "delete is not allowed with these arguments by the host's rules"
 
 
 async def test_an_allowed_call_is_still_confirmed_if_its_design_says_so() -> None:
@@ -163,7 +163,7 @@ async def test_a_grant_stands_in_for_a_rule_that_asks_and_for_none_that_denies()
 async def test_a_rule_that_names_no_tool_is_found_before_the_first_call() -> None:
     runtime = desk(RulePolicy([{"decision": "deny", "tool": "disk.files.remove"}]))
     with pytest.raises(
-        RegistrationError, match=r"a rule names 'disk\.files\.remove', but no tool has this id"
+        RegistrationError, match=r"a rule names the tool 'disk\.files\.remove', which does not exist"
     ):
         await runtime.call("read", {"path": "x"}, META)
 
@@ -178,7 +178,7 @@ async def test_a_rule_with_an_argument_that_its_tool_does_not_have_lets_no_call_
     }
     runtime = desk(RulePolicy([typo]))
     assert (await runtime.call("read", {"path": "/etc/passwd"}, META)).status == "error"
-    assert "'/pth', which is no argument of disk.files.read; its arguments: 'path'" in caplog.text
+    assert "'/pth', which is not an argument of disk.files.read; its arguments: 'path'" in caplog.text
     assert (await runtime.call("add", {}, META)).status == "ok"
 
 
@@ -193,13 +193,13 @@ def test_all_mistakes_of_all_rules_are_named_at_once() -> None:
     with pytest.raises(RegistrationError) as caught:
         RulePolicy(wrong, otherwise="no")  # type: ignore[arg-type]  # the mistake
     assert caught.value.message.split("; rule ") == [
-        "otherwise: 'no' is no decision; write allow, ask or deny",
-        "1: decision: 'refuse' is no decision; write allow, ask or deny",
-        "1: tool: write a text",
-        "1: name a tool, a tag, annotations or arguments; `otherwise` decides about all other calls",
-        '2: arguments: "/a": "prefix" is no condition; write one of "equal", "one_of", "path_prefix"',
-        "2: 'tools' is no key of a rule; write one of decision, tool, tag, annotations, arguments, reason",
-        "3: name a tool, a tag, annotations or arguments; `otherwise` decides about all other calls",
+        "otherwise: 'no' is not a decision; write allow, ask or deny",
+        "1: decision: 'refuse' is not a decision; write allow, ask or deny",
+        "1: tool: write a non-empty string",
+        "1: name a tool, a tag, annotations or arguments; `otherwise` decides about the remaining calls",
+        '2: arguments: "/a": "prefix" is not a condition; write one of "equal", "one_of", "path_prefix"',
+        "2: 'tools' is not a key of a rule; write one of decision, tool, tag, annotations, arguments, reason",
+        "3: name a tool, a tag, annotations or arguments; `otherwise` decides about the remaining calls",
         "4: annotations: 'destructive': write true or false for one of "
         "read_only, destructive, idempotent, open_world, edit",
         "4: annotations: 'fast': write true or false for one of "

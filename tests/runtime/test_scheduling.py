@@ -197,8 +197,9 @@ async def test_who_waits_for_too_many_is_told_so_and_has_not_begun() -> None:
     assert isinstance(refused.error, BusyError)
     assert refused.json.endswith(b'"code":"busy","retryable":true}')
     assert str(refused.error) == (
-        "stay was not run: too many calls wait already: 5, of which 5 of the same run; the limit is "
-        "max_queued=10 of Runtime(scheduling=Scheduling(…)), and a run takes no more places than it leaves"
+        "stay was not run: too many calls are queued: 5, 5 of them from the same run; the limit is "
+        "max_queued=10 in Runtime(scheduling=Scheduling(…)), and one run can use at most half of the "
+        "places that other runs leave"
     )
     assert refused.retry_hint is not None
     assert refused.retry_hint.reason == "tool_unavailable"
@@ -278,8 +279,8 @@ async def test_a_second_event_loop_is_refused_while_the_first_one_runs() -> None
     first = asyncio.create_task(host.call_all(calls_of("alone", 3)))
     await asyncio.sleep(0.1)
     refused = await asyncio.to_thread(elsewhere)
-    assert [message.partition(",")[0] for message in refused] == [
-        "the runtime belongs to another event loop"
+    assert [message.partition("\n")[0] for message in refused] == [
+        "the runtime is used by another event loop that is still running"
     ] * 2
     assert statuses(await first) == {"ok": 3}
     assert crowd.most == 1

@@ -332,7 +332,7 @@ async def test_a_capability_that_fails_after_the_calls(count: int) -> None:
         else:
             await runtime.call_all(calls)
     watch.clean()
-    assert f"'cards' did not commit the changes of {count} calls" in watch.all
+    assert f"capability 'cards' failed to commit the changes of {count} calls" in watch.all
     assert "CAPABLE" not in watch.all
 
 

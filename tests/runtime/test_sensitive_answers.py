@@ -137,7 +137,7 @@ async def test_a_rule_that_quotes_what_a_person_added() -> None:
         answer: dict[str, Any] = {"approved": True, "payload": {"number": ADDED}}
         watch.records.append(repr(await runtime.waits.answer(waits.token, answer)))
     watch.clean()
-    assert "the rule for answers to bank.payments.pay_much failed" in watch.all
+    assert "the host's answer rule failed for bank.payments.pay_much" in watch.all
     assert ADDED not in watch.all
 
 

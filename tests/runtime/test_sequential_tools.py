@@ -122,8 +122,8 @@ async def test_two_runs_that_wait_for_each_other_end_with_the_names_of_both_tool
             host.call("hold", {"device": "b", "then": "a"}, CallMeta(run_id="2")),
         )
     refused = (
-        "lock was not run: it would have to wait for x.tools.lock, "
-        "which waits for x.tools.hold, and that for x.tools.lock"
+        "lock was not run: deadlock: it would wait for x.tools.lock, "
+        "which waits for x.tools.hold, which waits for x.tools.lock"
     )
     assert {first.result, second.result} == {"None", refused}
     assert is_idle(host)

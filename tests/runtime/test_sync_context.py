@@ -373,10 +373,10 @@ async def test_a_thread_with_an_event_loop_of_its_own_does_not_wait() -> None:
         async def inner() -> None:
             ctx.state.get("x")
 
-        with pytest.raises(RuntimeError, match="this thread runs an event loop"):
+        with pytest.raises(RuntimeError, match="in a thread that runs an event loop"):
             asyncio.run(inner())
 
     host = runtime(Blocking(reads), capabilities=[StateCapability(MemoryStateStore())])
     assert (await host.call(TOOL, SITE, ANN)).status == "ok"
-    with Bridge() as bridge, pytest.raises(RuntimeError, match="this thread runs an event loop"):
+    with Bridge() as bridge, pytest.raises(RuntimeError, match="in a thread that runs an event loop"):
         bridge.wait(asyncio.sleep, 0)

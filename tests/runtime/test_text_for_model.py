@@ -58,7 +58,7 @@ async def test_three_lines_of_glue_never_show_an_empty_text(offered: Snapshot) -
     for name, arguments in (("pay", {"to": "baker"}), ("wonder", {})):
         told = json.loads(await glue(name, **arguments))
         assert told["code"] == "approval_unavailable"
-        assert told["error"].startswith(f"it waits for a person as {told['id']}")
+        assert told["error"].startswith(f"the call waits for a person's answer ({told['id']})")
     assert "error" in json.loads(await glue("nothing"))
 
 

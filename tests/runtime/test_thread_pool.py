@@ -159,7 +159,10 @@ async def test_a_caller_that_is_cancelled_leaves_a_stuck_thread(caplog: pytest.L
         with pytest.raises(asyncio.CancelledError):
             await running
         assert pool.stuck == {"blocks": 1}
-    assert "blocks did not end in its time, and its thread is stuck: 1 of it, 1 in all" in caplog.text
+    assert (
+        "blocks did not return within its timeout, so its thread is stuck: 1 of this tool, 1 in total"
+        in caplog.text
+    )
 
 
 def threads_of_tools() -> list[threading.Thread]:
@@ -251,7 +254,7 @@ async def test_a_tool_that_holds_all_it_may_is_unavailable(caplog: pytest.LogCap
             result = await late(host, blocks, clock)
             assert result.retry_hint is not None
             assert result.retry_hint.reason == "timeout"
-        assert "assistant.devices.list_devices did not end in its time" in caplog.text
+        assert "assistant.devices.list_devices did not return within its timeout" in caplog.text
         assert host.stuck_threads == {"assistant.devices.list_devices": 2}
 
         running = asyncio.create_task(host.call("list_devices", SITE, META))

@@ -169,7 +169,7 @@ async def test_without_one_the_engine_keeps_the_secret(engine: InProcessEngine) 
 
 async def test_a_token_that_is_good_names_a_run_that_may_be_forgotten(engine: InProcessEngine) -> None:
     made, _ = await asked_under(engine, NEW)
-    with pytest.raises(UnknownSuspensionError, match="over and forgotten"):
+    with pytest.raises(UnknownSuspensionError, match="ended and was deleted"):
         await made.waits.answer(Sealer(NEW).issue(TokenClaims("call_1", "wait:1", "s", 1e12, "")), YES)
 
 

@@ -161,7 +161,7 @@ async def test_a_state_that_hangs_is_given_up(caplog: pytest.LogCaptureFixture) 
         listing = asyncio.create_task(host.tools.snapshot())
         await asked.wait()
         await clock.advance(HOUR)
-        with pytest.raises(SnapshotError, match="it took too long"):
+        with pytest.raises(SnapshotError, match="it timed out"):
             await listing
 
 

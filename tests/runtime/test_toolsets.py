@@ -161,7 +161,7 @@ async def test_a_prefix_changes_the_wire_name_and_not_the_id() -> None:
 async def test_a_wire_name_that_no_provider_takes_is_an_error(prefix: str) -> None:
     runtime = Runtime()
     runtime.tools.add_toolset(prefixed(Changing("host.people", PEOPLE), prefix))
-    with pytest.raises(SnapshotError, match="a wire name has up to 64 letters"):
+    with pytest.raises(SnapshotError, match="a wire name must have 1 to 64 letters"):
         await runtime.tools.snapshot()
 
 
@@ -211,7 +211,7 @@ async def test_a_toolset_that_hangs_fails_the_request() -> None:
 
     runtime = Runtime()
     runtime.tools.add_toolset(Hanging("host.files", []), timeout=60)
-    with pytest.raises(SnapshotError, match="it took too long"):
+    with pytest.raises(SnapshotError, match="it timed out"):
         await runtime.tools.snapshot()
 
 
@@ -280,10 +280,10 @@ async def test_the_model_is_told_not_to_call_again_what_still_works() -> None:
     runtime.tools.add_toolset(prefixed(function_toolset("host.files", told), "my_"))
     snapshot = await runtime.tools.snapshot()
     assert snapshot.instructions.split("\n\n") == [
-        "my_delete may answer before its work is done; do not call it again for the same work, "
-        "the result comes by itself.",
-        "Zips a file. my_zip_up may answer before its work is done; do not call it again for the same work, "
-        "the result comes by itself.",
+        "my_delete may return before its work is done. Do not call it again for the same work; "
+        "the result arrives later by itself.",
+        "Zips a file. my_zip_up may return before its work is done. Do not call it again for the same work; "
+        "the result arrives later by itself.",
     ]
     assert [tool["description"] for tool in snapshot.declarations()] == ["Delete a file.", "Pack a file."]
 
@@ -321,5 +321,5 @@ def test_toolsets_have_different_names_and_the_methods_of_one() -> None:
     runtime.tools.add_toolset(Changing("host.files", FILES))
     with pytest.raises(RegistrationError, match="is registered already"):
         runtime.tools.register(function_toolset("host.files", []))
-    with pytest.raises(RegistrationError, match="Changing is no toolset"):
+    with pytest.raises(RegistrationError, match="Changing is not a toolset"):
         runtime.tools.add_toolset(Changing)  # type: ignore[arg-type]  # what is tested

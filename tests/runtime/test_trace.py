@@ -109,9 +109,9 @@ async def test_a_trace_of_another_call_is_refused_before_anything_runs() -> None
     trace = Trace()
     await runtime.call(LIST, {"site_id": "harbour"}, META, trace=trace)
     steps = list(trace.steps)
-    with pytest.raises(ValueError, match="make a Trace"):
+    with pytest.raises(ValueError, match="create a new Trace"):
         await runtime.call(LIST, {"site_id": "quay"}, META, trace=trace)
-    with pytest.raises(ValueError, match="make a Trace"):
+    with pytest.raises(ValueError, match="create a new Trace"):
         await runtime.call("assistant.devices.nothing", {}, META, trace=trace)
     assert trace.steps == steps
     assert len(executor.calls) == 1

@@ -96,7 +96,7 @@ async def test_a_session_has_a_number_of_calls_that_wait(engine: InProcessEngine
     first, second, third = [await made.call(TOOL, SITE, META) for _ in range(3)]
     assert [first.status, second.status, third.status] == ["suspended", "suspended", "denied"]
     assert json.loads(third.json) == {
-        "error": "list_devices needs approval, but too many calls wait for an answer already; "
+        "error": "list_devices needs approval, but too many calls already wait for an answer; "
         "answer one of them first",
         "code": "approval_unavailable",
     }

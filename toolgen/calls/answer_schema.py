@@ -69,8 +69,8 @@ def checked_schema(schema: Any) -> Any:
         good = _is_field(schema)
     if not good:
         raise MalformedResultError(
-            "the schema of a question is one string, number or boolean, one or several choices, or a flat "
-            "object of them"
+            "the schema of a question must describe a string, a number, a boolean, one or several "
+            "choices, or a flat object of these"
         )
     return schema
 

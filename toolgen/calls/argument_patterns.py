@@ -29,8 +29,8 @@ _NO_PATTERN: Final = (
     'write an object with a condition for at least one place, such as {"/path": {"path_prefix": "/srv/data"}}'
 )
 _NO_PREFIX: Final = (
-    '"path_prefix" takes a normalized path such as "/srv/data": no empty segment, no slash at its end, '
-    'no "..", and of characters only letters, digits, spaces and "_-+@=,()."'
+    '"path_prefix" takes a normalized path such as "/srv/data": no empty segment, no trailing slash, '
+    'no "..", and only letters, digits, spaces and "_-+@=,()."'
 )
 
 
@@ -61,7 +61,7 @@ class _Condition:
         values = [visible(text) for text in self.texts]
         match tokens_of(self.place):
             case []:
-                place = "the whole of the arguments"
+                place = "the entire arguments object"
             case [token] if token.isascii() and token.isidentifier():
                 place = token
             case _:
@@ -151,7 +151,9 @@ def unknown_argument(pattern: ArgumentPattern, schema: Mapping[str, Any], tool: 
     for place in pattern.places:
         if place and tokens_of(place)[0] not in names:
             known = ", ".join(map(repr, names)) or "none"
-            return f"the pattern compares {place!r}, which is no argument of {tool}; its arguments: {known}"
+            return (
+                f"the pattern compares {place!r}, which is not an argument of {tool}; its arguments: {known}"
+            )
     return ""
 
 
@@ -174,7 +176,7 @@ def _is_normal(path: str) -> bool:
 
 def _problems(place: object, condition: object) -> Iterator[str]:
     if not isinstance(place, str) or not _POINTER.fullmatch(place):
-        yield 'a place is a JSON Pointer, such as "/path" or "/filter/owner"'
+        yield 'write the place as a JSON Pointer, such as "/path" or "/filter/owner"'
     if not isinstance(condition, Mapping) or len(condition) != 1:
         yield f"write an object with one condition: {_KINDS}"
         return
@@ -190,7 +192,7 @@ def _problems(place: object, condition: object) -> Iterator[str]:
             if not isinstance(value, str) or not _is_normal(value):
                 yield _NO_PREFIX
         case _:
-            yield f"{visible(compact(str(kind)))} is no condition; write one of {_KINDS}"
+            yield f"{visible(compact(str(kind)))} is not a condition; write one of {_KINDS}"
 
 
 def _is_value(value: object) -> bool:

@@ -215,7 +215,7 @@ class FrozenCall:
             facts["sensitive"] = tuple(facts.get("sensitive", ()))
             return cls(**facts)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise ValueError(f"this is not the document of a frozen call: {error}") from error
+            raise ValueError(f"the document is not a frozen call: {error}") from error
 
 
 def json_document(data: Mapping[str, object]) -> bytes:

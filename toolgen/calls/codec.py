@@ -242,7 +242,10 @@ class Codec(Generic[T]):
     def _rule_issues(self, data: bytes | str, most: int) -> Findings:
         """Return the issues by the schema of a document; nothing when it is not JSON."""
         if self._rules is None:
-            needs = f"{self.name} has rules that no type holds, and the package that checks them is missing"
+            needs = (
+                f"the schema of {self.name} has rules that types cannot express, and the package that "
+                "validates them is not installed"
+            )
             self._rules = rules_class(needs)(self.schema)
         return self._rules.findings_in(data, most)
 
@@ -263,10 +266,10 @@ class Codec(Generic[T]):
             return self._dump(value)
         except (ValidationError, PydanticSerializationError) as error:
             if self.sensitive:  # the error quotes values
-                raise MalformedResultError(f"{self.name} does not encode") from None
+                raise MalformedResultError(f"{self.name} cannot be encoded") from None
             raise self._misfit(error) from error
         except TooComplexError as error:
-            raise MalformedResultError(f"{self.name} does not encode: it {TOO_COMPLEX.message}") from error
+            raise MalformedResultError(f"{self.name} cannot be encoded: it {TOO_COMPLEX.message}") from error
 
     def public(self, document: Any) -> Any:
         """Return a JSON document with `{"sensitive": true}` for each sensitive value."""
@@ -278,7 +281,7 @@ class Codec(Generic[T]):
 
     def _misfit(self, error: ValidationError | PydanticSerializationError) -> MalformedResultError:
         """Return the error of a value that does not encode."""
-        return MalformedResultError(f"{self.name} does not encode: {error}")
+        return MalformedResultError(f"{self.name} cannot be encoded: {error}")
 
 
 class CheckedCodec(Codec[T]):

@@ -164,7 +164,7 @@ class ToolContext:
     def values(self) -> Values:
         """Values that the hooks and tools of the turn share."""
         if (batch := batch_of(self)) is None:
-            raise RuntimeError("this context was made by hand, outside a runtime; it shares no values")
+            raise RuntimeError("ctx.values is not available: this context was created outside a runtime")
         return batch.values
 
     def answered(self, type_: type[T], question: str | None = None) -> T | None:
@@ -245,7 +245,7 @@ class ToolContext:
         """
         name = key.name
         if (batch := batch_of(self)) is None:
-            raise AttributeError(f"ctx has no {name!r}: this context was made by hand, outside a runtime")
+            raise AttributeError(f"ctx has no {name!r}: this context was created outside a runtime")
         opened = self._opened
         if opened is None:
             self._touch()
@@ -303,8 +303,8 @@ class Batch:
         if capability is None or context.spec is None:
             provided = ", ".join(self._capabilities) or "none"
             raise AttributeError(
-                f"ctx has no {name!r}: this runtime provides {provided}; give it the capability, and say "
-                f"Needs({name!r}) in the design, so that it is missed at registration"
+                f"ctx has no {name!r}: this runtime provides {provided}; pass the capability to the "
+                f"Runtime, and write Needs({name!r}) in the design, so that registration checks for it"
             )
         scope = CallScope(
             meta=context.meta,
@@ -345,7 +345,7 @@ class Batch:
                         if opened:
                             await capability.close(opened)
                 except Exception:
-                    log.exception("%r did not commit the changes of %d calls", name, len(opened))
+                    log.exception("capability %r failed to commit the changes of %d calls", name, len(opened))
         self.touched = []
         return tuple(settled)
 

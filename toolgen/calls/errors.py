@@ -238,11 +238,15 @@ class BusyError(NotBegunError):
 
     def __init__(self, tool: str, of_run: int, waiting: int, limit: int) -> None:
         """Construct the error of a call beyond `Scheduling.max_queued`, or the share of its run."""
-        share = "" if waiting >= limit else ", and a run takes no more places than it leaves"
+        share = (
+            ""
+            if waiting >= limit
+            else ", and one run can use at most half of the places that other runs leave"
+        )
         super().__init__(
             tool,
-            f"too many calls wait already: {waiting}, of which {of_run} of the same run; the limit is "
-            f"max_queued={limit} of Runtime(scheduling=Scheduling(…)){share}",
+            f"too many calls are queued: {waiting}, {of_run} of them from the same run; the limit is "
+            f"max_queued={limit} in Runtime(scheduling=Scheduling(…)){share}",
         )
 
 
@@ -251,7 +255,12 @@ class StuckLockError(BusyError):
 
     def __init__(self, tool: str, holder: str) -> None:
         name = holder.rpartition(".")[2]
-        NotBegunError.__init__(self, tool, f"{name} runs on after its call, and nothing may run beside it")
+        NotBegunError.__init__(
+            self,
+            tool,
+            f"the executor of {name} is still running after its call ended, and no other call may run "
+            "until it returns",
+        )
 
 
 class DeadlockError(NotBegunError):
@@ -264,7 +273,7 @@ class DeadlockError(NotBegunError):
     def __init__(self, tool: str, holder: str, waiting_for: str) -> None:
         super().__init__(
             tool,
-            f"it would have to wait for {holder}, which waits for {waiting_for}, and that for {tool}",
+            f"deadlock: it would wait for {holder}, which waits for {waiting_for}, which waits for {tool}",
         )
 
 
@@ -275,7 +284,7 @@ class RuntimeClosedError(NotBegunError):
     """Internal: code in the result."""
 
     def __init__(self, tool: str) -> None:
-        super().__init__(tool, "its runtime is closed")
+        super().__init__(tool, "the runtime is closed")
 
 
 def causes_of(error: ToolError | None) -> tuple[ToolError, ...]:
@@ -335,6 +344,6 @@ def check_format(name: str, format: int) -> None:
     """
     if type(format) is not int or format != FORMAT:
         raise FormatError(
-            f"{name!r} is generated code of format {format!r}, and this runtime executes format {FORMAT}",
-            hint="run `toolgen gen`, or install the toolgen that generated it",
+            f"{name!r} was generated with format {format!r}, but this runtime supports format {FORMAT}",
+            hint="run `toolgen gen`, or install the version of toolgen that generated it",
         )

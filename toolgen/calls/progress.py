@@ -29,11 +29,9 @@ def checked_fraction(fraction: object) -> float | None:
     if fraction is None:
         return None
     if not isinstance(fraction, int | float) or isinstance(fraction, bool):
-        raise MalformedReportError(
-            f"the fraction of its progress must be a number, not {type(fraction).__name__}"
-        )
+        raise MalformedReportError(f"the progress fraction must be a number, not {type(fraction).__name__}")
     if not -_ROUNDING <= fraction <= 1 + _ROUNDING:  # nor is NaN
-        raise MalformedReportError("the fraction of its progress must be from 0 to 1")
+        raise MalformedReportError("the progress fraction must be between 0 and 1")
     return min(max(fraction, 0.0), 1.0)
 
 
@@ -44,7 +42,7 @@ def require_text(text: object) -> None:
         MalformedReportError: as said.
     """
     if not isinstance(text, str):
-        raise MalformedReportError(f"the text of its progress must be a string, not {type(text).__name__}")
+        raise MalformedReportError(f"the progress message must be a string, not {type(text).__name__}")
 
 
 def progress_json(spec: ToolSpec, value: object) -> Json:
@@ -58,7 +56,7 @@ def progress_json(spec: ToolSpec, value: object) -> Json:
         if codec is None or value is None:
             plain: Json = to_jsonable_python(value)
             if not is_json(plain):
-                raise ValueError("a number in it is infinite, or none")
+                raise ValueError("it contains a number that is infinite or NaN")
             return plain
         shown: Json = json.loads(
             codec.encode(codec.decode_null_as_absent(value) if isinstance(value, dict) else value)

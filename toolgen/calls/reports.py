@@ -150,7 +150,9 @@ class Trace:
             ValueError: as said.
         """
         if self.steps:
-            raise ValueError("this trace has the steps of another call; make a Trace() for each call")
+            raise ValueError(
+                "this Trace already holds the steps of another call; create a new Trace() for each call"
+            )
 
     def mark(self, name: Step, value: object) -> None:
         """Add a step that has ended now."""

@@ -97,5 +97,5 @@ def _fitting(codec: Codec[T], answer: Json) -> T | None:
             to_json(answer), UNLIMITED
         )  # it was within the limits when it was given
     except ToolValidationError as error:
-        log.warning("an answer does not fit %s, the tool may ask again: %s", codec.name, error)
+        log.warning("an answer does not fit %s, so the tool can ask again: %s", codec.name, error)
         return None

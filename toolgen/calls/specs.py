@@ -58,7 +58,7 @@ class ArtifactSpec(Generic[D]):
         is_model = isinstance(expected, type) and issubclass(expected, ToolModel)
         if is_model and not isinstance(data, expected):
             raise MalformedResultError(
-                f"the artifact {self.kind} carries {self.codec.name}, got {type(data).__name__}"
+                f"the artifact {self.kind} must be of type {self.codec.name}, not {type(data).__name__}"
             )
         return Artifact(kind=self.kind, data=data)
 
@@ -122,13 +122,14 @@ class ErrorSpec(Generic[E]):
         if self.codec is not None:
             if details is None:
                 raise MalformedResultError(
-                    f"the error {self.name} has details, which are missing; "
-                    f"write .of(message, {self.codec.name}(…))"
+                    f"the error {self.name} needs details; write .of(message, {self.codec.name}(…))"
                 )
             try:
                 self.codec.encode(details)
             except MalformedResultError as error:
-                raise MalformedResultError(f"the details of the error {self.name}: {error}") from None
+                raise MalformedResultError(
+                    f"the details of the error {self.name} do not fit: {error}"
+                ) from None
         return DeclaredError(
             message,
             code=self.name,

@@ -57,11 +57,11 @@ def applied(values: Mapping[str, Json], changes: Sequence[Change]) -> dict[str, 
                 result.pop(change.key, None)
             case "append":
                 if not isinstance(value, list | None):
-                    raise ValueError(f"{change.key!r} is no list, so nothing can be appended to it")
+                    raise ValueError(f"cannot append to {change.key!r}: its value is not a list")
                 result[change.key] = [*(value or []), change.value]
             case "add":
                 if isinstance(value, bool) or not isinstance(value, int | float | None):
-                    raise ValueError(f"{change.key!r} is no number, so nothing can be added to it")
+                    raise ValueError(f"cannot add to {change.key!r}: its value is not a number")
                 assert isinstance(change.value, int | float)
                 result[change.key] = (value or 0) + change.value
     return result
@@ -118,7 +118,7 @@ class StateChanges:
     def add(self, key: str, number: float) -> None:
         """Add to a number; the additions of parallel calls are summed."""
         if isinstance(number, bool) or not isinstance(number, int | float):
-            raise ValueError(f"{number!r} is no number")
+            raise ValueError(f"{number!r} is not a number")
         self._change(key, "add", number)
 
     def __setitem__(self, key: str, value: Json) -> None:
@@ -152,13 +152,15 @@ class StateChanges:
         if self._over.is_set():
             from .steps.bridge import CallEndedError  # few calls need it
 
-            raise CallEndedError(f"the call is over, and its state is stored without this change of {key!r}")
+            raise CallEndedError(
+                f"the change of {key!r} is lost: the call is over and its state has been stored"
+            )
         scope, owner, name = self._place(key)
         self._refuse(f"{scope}:{name}", operation)
         try:
             text = json.dumps(value, allow_nan=False)
         except (TypeError, ValueError) as error:
-            raise ValueError(f"the value of {key!r} is not JSON, which the state requires") from error
+            raise ValueError(f"the value of {key!r} cannot be stored: it is not JSON") from error
         change = Change(key=name, operation=operation, value=json.loads(text))
         self.changes.setdefault((scope, owner), []).append(change)
         if operation in ("set", "delete"):
@@ -173,7 +175,7 @@ class StateChanges:
         prefix, colon, name = key.partition(":")
         scope: Scope = "session" if not colon else prefix  # type: ignore[assignment]  # checked below
         if scope not in _SCOPES:
-            raise ValueError(f"{key!r} has no scope of the state; scopes are {', '.join(_SCOPES)}")
+            raise ValueError(f"{key!r} has an unknown scope; the scopes are {', '.join(_SCOPES)}")
         return scope, self._owner(scope, self.call.meta), name if colon else key
 
 
@@ -225,7 +227,7 @@ class State(StateChanges):
         Raises:
             TypeError: always.
         """
-        raise TypeError(f"an asynchronous function reads the state by `await ctx.state.get({key!r})`")
+        raise TypeError(f"an asynchronous function reads the state with `await ctx.state.get({key!r})`")
 
     __contains__ = __getitem__
 
@@ -251,7 +253,7 @@ class SyncState(StateChanges):
         if self._attempt != len(self._dropped):
             from .steps.bridge import CallEndedError
 
-            raise CallEndedError(f"this attempt of the call has failed, without this change of {key!r}")
+            raise CallEndedError(f"the change of {key!r} is lost: this attempt of the call has failed")
         return super()._change(key, operation, value)
 
     def get(self, key: str, default: Json = None) -> Json:

@@ -77,7 +77,7 @@ def check_name(name: str) -> None:
         ToolError: as said.
     """
     if not _NAME.fullmatch(name) or name in (".", ".."):
-        raise ToolError(f"{name!r} is no name of an artifact: up to 255 characters, and no slash")
+        raise ToolError(f"{name!r} is not an artifact name; use up to 255 characters without a slash")
 
 
 def is_of(owner: str, owner_or_prefix: str) -> bool:
@@ -87,7 +87,7 @@ def is_of(owner: str, owner_or_prefix: str) -> bool:
 
 def too_many_bytes(most: int) -> ToolError:
     """Return the error of an owner whose artifacts together would be too large."""
-    return ToolError(f"all artifacts together may have {most} bytes")
+    return ToolError(f"all artifacts together exceed the limit of {most} bytes")
 
 
 class CallArtifacts(Artifacts):
@@ -105,7 +105,7 @@ class CallArtifacts(Artifacts):
         metadata: Mapping[str, Json] | None = None,
     ) -> ArtifactInfo:
         if not is_media_type(media_type):
-            raise ValueError(f"{media_type!r} is no media type, such as image/png")
+            raise ValueError(f"{media_type!r} is not a media type such as image/png")
         owner, plain = self._place(name)
         facts = dict(metadata or {})
         version = await self._capability.save(owner, plain, data, media_type, facts)
@@ -126,7 +126,9 @@ class CallArtifacts(Artifacts):
         owner, plain = self._place(name)
         artifact = await self._capability.store.load(owner, plain, version)
         if artifact is None:
-            raise ToolError(f"there is no artifact {name!r}" + (f" of version {version}" if version else ""))
+            raise ToolError(
+                f"there is no artifact {name!r}" + (f" with version {version}" if version else "")
+            )
         return artifact
 
     async def list(self, scope: str = "session") -> tuple[ArtifactInfo, ...]:
@@ -194,11 +196,9 @@ class ArtifactsCapability:
         owner = self._user(meta) if is_users else meta.session_id
         kind = "user" if is_users else "session"
         if not owner:
-            raise RuntimeError(
-                f"the CallMeta of this call does not say whose artifacts of the {kind} it means"
-            )
+            raise RuntimeError(f"the CallMeta of this call does not name the {kind} whose artifacts it uses")
         if owner.endswith("/"):
-            raise RuntimeError(f"the {kind} {owner!r} ends with a slash, which stands for several owners")
+            raise RuntimeError(f"the {kind} id {owner!r} must not end with a slash")
         return f"{kind}/{owner}"
 
     async def save(
@@ -210,7 +210,7 @@ class ArtifactsCapability:
             ToolError: it, or all of its owner, would be too large.
         """
         if len(data) > self._most_bytes:
-            raise ToolError(f"the artifact has {len(data)} bytes, and may have {self._most_bytes}")
+            raise ToolError(f"the artifact has {len(data)} bytes; the limit is {self._most_bytes}")
         return await self.store.save(owner, name, data, media_type, metadata, self._most_bytes_of_owner)
 
     async def keep(self, session_id: str, run_id: str, artifact: Artifact, digest: str) -> str:
@@ -233,7 +233,7 @@ class ArtifactsCapability:
         """Internal: store a file of a person; as `ArtifactKeeper.upload`."""
         check_name(name)
         if session_id.endswith("/"):
-            raise ToolError(f"the session {session_id!r} ends with a slash, which stands for several owners")
+            raise ToolError(f"the session id {session_id!r} must not end with a slash")
         owner = f"session/{session_id}" if session_id else _run("", run_id)
         facts: dict[str, Json] = {"audience": "model", "digest": hashlib.sha256(data).hexdigest()}
         versions = await self.store.listed(owner, name)

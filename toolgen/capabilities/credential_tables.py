@@ -150,13 +150,13 @@ class TableCredentialStore:
         except OtherSecretError:
             raise ForeignSecretError(
                 "has credentials that were encrypted with another secret",
-                hint="give the secret that encrypted them too, after the new one: secret=(new, old)",
+                hint="pass the old secret too, after the new one: secret=(new, old)",
                 **where,
             ) from None
         except ChangedDocumentError:
             raise StoreCorruptError(
-                f"has a credential of the {place.scope} that was changed, or moved there from another place",
-                hint="find out who has written to it, and let the credential be given again",
+                f"has a credential for the {place.scope} that was changed or moved from another entry",
+                hint="find out who changed the store, then enter the credential again",
                 **where,
             ) from None
 
@@ -206,11 +206,11 @@ def cipher_of(secret: bytes | Sequence[bytes]) -> Cipher:
 
         return Cipher(secret)
     except ModuleNotFoundError as error:
-        message = f"credentials are encrypted by the package {error.name!r}, which is not installed"
+        message = f"encrypting credentials needs the package {error.name!r}, which is not installed"
         raise ToolgenError(message, hint="pip install 'toolgen[http]'") from error
     except ValueError as error:
         raise ToolgenError(
-            str(error), hint="give the secret of the runtime: secrets.token_bytes(32)"
+            str(error), hint="pass the secret of the runtime: secrets.token_bytes(32)"
         ) from None
 
 

@@ -24,7 +24,7 @@ _OWNER: Final = "toolgen.disabled_tools"
 """The owner in the scope `app`; no executor sees it, for theirs is that of the `StateCapability`."""
 _PATIENCE_S: Final = 1.0
 """Seconds that a call waits for the store; then what was read before holds."""
-_NOTHING_KNOWN: Final = "it is not known which tools are disabled"
+_NOTHING_KNOWN: Final = "the disabled tools could not be read"
 
 log = logger("toolgen.runtime")
 
@@ -118,7 +118,7 @@ class DisabledTools:
         try:
             loaded = await self._load()
         except Exception as error:  # noqa: BLE001 - a store of the author's; without any knowledge every tool is denied
-            log.warning("disabled tools cannot be read, and what was known before holds: %s", error)
+            log.warning("the disabled tools could not be read, so the last known list is used: %s", error)
             return
         before = self._loaded or {}
         for tool in loaded.keys() - before.keys():
@@ -149,8 +149,8 @@ def require_disabled(disabled: DisabledTools | None) -> DisabledTools:
     """
     if disabled is None:
         raise RegistrationError(
-            "this runtime keeps nowhere which tools are disabled",
-            hint='give it a store: Runtime(disabled=DisabledTools(SqliteStateStore("state.db"))), or with'
-            " many workers Runtime(disabled=DisabledTools(PostgresStateStore(database)))",
+            "this runtime has no store for disabled tools",
+            hint='pass a store: Runtime(disabled=DisabledTools(SqliteStateStore("state.db"))), or with '
+            "many workers Runtime(disabled=DisabledTools(PostgresStateStore(database)))",
         )
     return disabled

@@ -37,7 +37,7 @@ class Cipher:
         """
         all_secrets = [secret] if isinstance(secret, bytes) else list(secret)
         if not all_secrets or min(map(len, all_secrets)) < _SHORTEST:
-            raise ValueError(f"a secret has at least {_SHORTEST} bytes, from a random source")
+            raise ValueError(f"a secret must have at least {_SHORTEST} bytes from a random source")
         self._keys = {_id_of(key): AESGCM(_derived(key)) for key in all_secrets}
         self._newest = next(iter(self._keys))
 

@@ -89,7 +89,7 @@ class MemoryCapability:
         async def search(query: str, limit: int) -> Sequence[MemoryEntry]:
             owner = self.owner(call.meta)
             if owner is None:
-                raise RuntimeError("the CallMeta of this call does not say whose memory it is")
+                raise RuntimeError("the CallMeta of this call does not name the person whose memory it uses")
             return (await self.store.search(owner, query, limit))[:limit]
 
         return Memory(search)
@@ -127,7 +127,7 @@ class InMemoryMemoryStore:
 
     async def forget(self, *, owner: MemoryOwner | None = None, session_id: str = "") -> int:
         if owner is None and not session_id:
-            raise ValueError("say whose memory is deleted: owner=… or session_id=…")
+            raise ValueError("pass owner=… or session_id=… to say which memory to delete")
         before = sum(map(len, self._runs.values()))
         for key, entries in tuple(self._runs.items()):
             if owner in (None, key[0]):

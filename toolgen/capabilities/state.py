@@ -150,7 +150,8 @@ class StateCapability:
         for state in succeeded_calls:
             for key in unsaved[state]:
                 _log.warning(
-                    "%s changed the value of %r in place, which is not stored; set the key to the new value",
+                    "%s changed the value of %r in place; the change is not stored: set the key to "
+                    "the new value",
                     state.call.tool,
                     key,
                 )
@@ -192,8 +193,8 @@ class StateCapability:
         """
         if not isinstance(self._store, ErasingStateStore):
             raise ToolgenError(
-                f"{type(self._store).__name__} cannot drop the state of a session",
-                hint="give the store the method forget(scope, owner)",
+                f"{type(self._store).__name__} cannot delete the state of a session",
+                hint="add the method forget(scope, owner) to the store",
             )
         return await self._store.forget("session", session_id)
 
@@ -205,7 +206,7 @@ class StateCapability:
         """
         owner = self._owner(scope, meta)
         if not owner:
-            raise RuntimeError(f"the CallMeta of this call does not say whose {scope} state it is")
+            raise RuntimeError(f"the CallMeta of this call does not name the owner of the {scope} state")
         return owner
 
     def _owner(self, scope: Scope, meta: CallMeta) -> str:
@@ -228,7 +229,7 @@ class StateCapability:
         """
         rule = self._rules.get(key)
         if rule is not None and rule != operation:
-            raise ValueError(f"{key!r} is only changed by {rule!r}, as the rules of the state say")
+            raise ValueError(f"{key!r} can only be changed by {rule!r}, according to the rules of the state")
 
 
 def _report_changes(state: State, place: tuple[Scope, str]) -> None:

@@ -99,10 +99,10 @@ class Events:
         """
         wanted = None if types is None else frozenset(types)
         if size < 1:
-            raise ValueError(f"size is {size}; a subscription holds one event or more")
+            raise ValueError(f"size is {size}; it must be at least 1")
         if wanted is not None and (unknown := wanted - _TYPES):
             names = ", ".join(sorted(unknown))
-            raise ValueError(f"there is no event {names}; events are {', '.join(sorted(_TYPES))}")
+            raise ValueError(f"unknown event type {names}; the types are {', '.join(sorted(_TYPES))}")
         subscription = Subscription(self, size, wanted, run_id)
         with self._lock:
             self._subscriptions = (*self._subscriptions, subscription)
@@ -236,7 +236,7 @@ class Subscription:
     def _wait(self) -> asyncio.Future[None]:
         """Return what is done at the next event, under the hub's lock: none can come in between."""
         if self._waiter is not None and not self._waiter.done():
-            raise RuntimeError("the subscription is being read already; subscribe once for each reader")
+            raise RuntimeError("the subscription already has a reader; subscribe once for each reader")
         self._loop = asyncio.get_running_loop()
         self._waiter = self._loop.create_future()
         return self._waiter
@@ -310,7 +310,7 @@ class Listener:
             self.failed += 1
             if self.failed == 1:
                 log.warning(
-                    "a listener to events failed; more of its failures are not logged", exc_info=exception
+                    "an event listener failed; its further failures are not logged", exc_info=exception
                 )
 
 

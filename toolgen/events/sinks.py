@@ -115,7 +115,11 @@ class EventSink(ABC, Generic[T]):
             self.written += len(encoded)
         except (OSError, ValueError, StoreError) as error:
             if not self.failed:
-                log.warning("events are not in %s: %s; more failures are not logged", self._place, error)
+                log.warning(
+                    "events could not be written to %s: %s; further failures are not logged",
+                    self._place,
+                    error,
+                )
             self.failed += len(encoded)
 
     def _encode_all(self, events: Sequence[Event]) -> list[T]:
@@ -126,7 +130,9 @@ class EventSink(ABC, Generic[T]):
                 encoded.append(self._encode(event))
             except (ValueError, RecursionError):
                 if not self.failed:
-                    log.warning("an event %s is not JSON; more failures are not logged", event.type)
+                    log.warning(
+                        "an event of type %s is not JSON; further failures are not logged", event.type
+                    )
                 self.failed += 1
         return encoded
 

@@ -35,8 +35,8 @@ class RuntimeArtifacts:
             is_uri = uri.startswith("artifact:")
             raise UnknownArtifactError(
                 f"there is no artifact {uri!r}",
-                hint="it may be forgotten, or belong to another session"
+                hint="it was deleted, or belongs to another session"
                 if is_uri
-                else "name its URI, which begins with artifact: and stands in the result of its call",
+                else "pass the URI from the result of its call, which begins with artifact:",
             )
         return artifact

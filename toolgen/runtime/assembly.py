@@ -38,13 +38,13 @@ Served: TypeAlias = ToolsetRegistration | StaticToolset
 Prepared: TypeAlias = tuple[Served, ToolList]
 """A toolset that fits, and what it lists."""
 _NOBODY_TO_ASK: Final = (
-    "%s: asks before it runs, and no engine of this runtime keeps the question, so each call is denied; "
-    'give it one: Runtime(engine=InProcessEngine("runs.db")), or say that nobody is asked: '
-    "Runtime(waiting=WaitOptions(is_interactive=False))"
+    "%s: needs approval, but this runtime has no engine to store the question, so each call is "
+    'denied; pass an engine: Runtime(engine=InProcessEngine("runs.db")), or declare that nobody can '
+    "be asked: Runtime(waiting=WaitOptions(is_interactive=False))"
 )
 _NO_RESULT_LATER: Final = (
-    "%s: the result comes later, and no engine of this runtime keeps the call, so each call is denied; "
-    'give it one: Runtime(engine=InProcessEngine("runs.db"))'
+    "%s: is long-running, but this runtime has no engine to store the call, so each call is denied; "
+    'pass an engine: Runtime(engine=InProcessEngine("runs.db"))'
 )
 
 log = logger("toolgen.runtime")
@@ -127,9 +127,9 @@ class Assembly:
         """
         if self.loops is not None:
             raise RegistrationError(
-                f"this runtime has {type(self.joined).__name__} already",
-                hint="take those: agents_of(runtime); or construct Agents(runtime, …) once, before anything "
-                "registers an agent",
+                f"this runtime already has {type(self.joined).__name__}",
+                hint="get it with agents_of(runtime), or construct Agents(runtime, …) once before any "
+                "agent is registered",
             )
         waits.require_idle()
         self.joined, self.loops = joined, loops
@@ -200,15 +200,15 @@ class Registry:
                 served = prepared[registration.name][0]
             if served is None and registration.name in self._toolsets.names:
                 raise RegistrationError(
-                    f"agent {agent!r} brings {registration.name!r}, the name of a dynamic toolset"
+                    f"toolset {registration.name!r} of agent {agent!r} has the name of a dynamic toolset"
                 )
             if served is None:
                 prepared[registration.name] = self._prepare(registration)
             elif not _has_same_executor(served, registration):
                 raise RegistrationError(
-                    f"agent {agent!r} has another executor for toolset {registration.name!r} "
-                    "than was registered before",
-                    hint="a toolset has one executor in a runtime; give the same one",
+                    f"agent {agent!r} has a different executor for toolset {registration.name!r}, "
+                    "which is registered already",
+                    hint="a toolset has one executor in a runtime; pass the same one",
                 )
         return list(prepared.values())
 
@@ -256,11 +256,12 @@ def check_policy(policy: object) -> None:
     """
     if isinstance(policy, type):
         raise RegistrationError(
-            f"the policy is the class {policy.__name__}", hint=f"give an instance: {policy.__name__}(…)"
+            f"the policy {policy.__name__} is a class, not an instance",
+            hint=f"pass an instance: {policy.__name__}(…)",
         )
     if policy is not None and not callable(getattr(policy, "decide", None)):
         raise RegistrationError(
-            f"the policy, of {type(policy).__name__}, has no method decide",
+            f"the policy {type(policy).__name__} has no method decide",
             hint="add `async def decide(self, call, spec, preview)`, which returns Allow(), Ask() or Deny(…)",
         )
 
@@ -269,8 +270,8 @@ def _require_registration(registration: object) -> None:
     if not isinstance(registration, Served):
         name = getattr(registration, "__name__", type(registration).__name__)
         raise RegistrationError(
-            f"{name} is no registration of a toolset",
-            hint="give what its generated package returns: register(….registration(executor))",
+            f"{name} is not a toolset registration",
+            hint="pass what the generated package returns: register(….registration(executor))",
         )
 
 

@@ -61,15 +61,17 @@ def require_shared(engine: Engine, stores: Mapping[str, object], *, has_secret: 
     if not engine.caps.has_many_workers:
         return
     problems = [
-        f"{place} has a {type(store).__name__}; give {store.shared_instead}"
+        f"{place} has a {type(store).__name__}; use {store.shared_instead}"
         for place, store in stores.items()
         if isinstance(store, LocalStore)
     ]
     if not has_secret:
-        problems.append("secret= is missing; give all processes the same: Runtime(secret=…)")
+        problems.append("secret= is missing; pass the same secret in all processes: Runtime(secret=…)")
     if problems:
         lines = "".join(f"\n  {problem}" for problem in problems)
-        raise RegistrationError(f"the engine {engine.name!r} has many workers, which share all data:{lines}")
+        raise RegistrationError(
+            f"the engine {engine.name!r} has many workers, which must share all data:{lines}"
+        )
 
 
 def _refuse_other(engine: object) -> None:
@@ -83,7 +85,7 @@ def _refuse_other(engine: object) -> None:
     if isinstance(engine, str | PurePath):
         hint = f"write Runtime(engine=InProcessEngine({str(engine)!r}))"
     elif isinstance(engine, type):
-        hint = f"give an instance: {engine.__name__}(…)"
+        hint = f"pass an instance: {engine.__name__}(…)"
     else:
         hint = 'write Runtime(engine=InProcessEngine("runs.db"))'
     shown = engine.__name__ if isinstance(engine, type) else repr(engine)

@@ -92,7 +92,7 @@ class RulePolicy:
             if rule.tool != spec.id or rule.pattern is None:
                 continue
             if why := unknown_argument(rule.pattern, spec.payload.schema, spec.id):
-                raise RegistrationError(f"a rule covers no call: {why}")
+                raise RegistrationError(f"a rule cannot match any call: {why}")
         arguments = json.loads(call.payload_json)
         decision: _Word = self._otherwise
         deciding: list[_Checked] = []
@@ -113,11 +113,11 @@ class RulePolicy:
 
 def _denial(spec: ToolSpec, rules: Sequence[_Checked]) -> str:
     if not rules:
-        return f"no rule of the host allows {spec.name} with these arguments"
+        return f"{spec.name} is not allowed with these arguments by the host's rules"
     patterns = [rule.pattern for rule in rules if rule.pattern is not None]
     if len(patterns) < len(rules):
-        return f"a rule of the host denies {spec.name}"
-    return f"a rule of the host denies {spec.name} if {min(each.describe() for each in patterns)}"
+        return f"{spec.name} is denied by a rule of the host"
+    return f"{spec.name} is denied by a rule of the host if {min(each.describe() for each in patterns)}"
 
 
 def _checked(rule: object, at: str, problems: list[str]) -> _Checked:
@@ -144,12 +144,12 @@ def _problems(rule: Mapping[str, object]) -> Iterator[str]:
     known = list(Rule.__annotations__)
     for key in rule:
         if key not in known:
-            yield f"{key!r} is no key of a rule; write one of {', '.join(known)}"
+            yield f"{key!r} is not a key of a rule; write one of {', '.join(known)}"
     if rule.get("decision") not in _WORDS:
         yield f"decision: {_word_problem(rule.get('decision'))}"
     for key in ("tool", "tag", "reason"):
         if key in rule and not (isinstance(rule[key], str) and rule[key]):
-            yield f"{key}: write a text"
+            yield f"{key}: write a non-empty string"
     hints = rule.get("annotations", {})
     if not isinstance(hints, Mapping):
         yield 'annotations: write an object such as {"destructive": true}'
@@ -158,8 +158,8 @@ def _problems(rule: Mapping[str, object]) -> Iterator[str]:
             if hint not in get_args(Hint) or not isinstance(value, bool):
                 yield f"annotations: {hint!r}: write true or false for one of {', '.join(get_args(Hint))}"
     if not any(rule.get(key) for key in ("tool", "tag", "annotations", "arguments")):
-        yield "name a tool, a tag, annotations or arguments; `otherwise` decides about all other calls"
+        yield "name a tool, a tag, annotations or arguments; `otherwise` decides about the remaining calls"
 
 
 def _word_problem(word: object) -> str:
-    return f"{word!r} is no decision; write allow, ask or deny"
+    return f"{word!r} is not a decision; write allow, ask or deny"

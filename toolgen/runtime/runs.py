@@ -166,13 +166,13 @@ class RuntimeRuns:
                 not fit, or `by` is empty.
         """
         if not by:
-            raise ResolveError("by is empty", hint="name the person who resolves the call")
+            raise ResolveError("by= is empty", hint="name the person who resolves the call")
         if self._waits is not None:
             result = await resolve_call(self._reader(self._waits), run_id, tool_call_id, resolution, by)
             if result is not None:
                 return result
         if self._assembly.loops is None:
-            message = "this runtime has no agents, and so no conversation that could have the outcome"
+            message = "this runtime has no agents, so no conversation can store the outcome"
             raise ResolveError(message)
         return await self._assembly.loops.resolve(run_id, tool_call_id, resolution, by=by)
 
@@ -217,6 +217,6 @@ async def runs_in_state(
 def _require_count(name: str, value: int) -> None:
     """Raise a TypeError or ValueError for an argument that counts nothing, before engines tell it apart."""
     if not isinstance(value, int):
-        raise TypeError(f"{name} is an integer, and not {value!r}")
+        raise TypeError(f"{name} must be an integer, not {value!r}")
     if not 0 <= value <= sys.maxsize:
-        raise ValueError(f"{name} is between 0 and {sys.maxsize}, and not {value}")
+        raise ValueError(f"{name} must be between 0 and {sys.maxsize}, not {value}")

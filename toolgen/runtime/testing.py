@@ -42,7 +42,7 @@ class RecordingExecutor:
             self.calls.append(RecordedCall(method=method, payload=payload, context=context))
             answer = self._answers.get(method, _MISSING)
             if answer is _MISSING:
-                raise ToolError(f"this test gives no answer for {method!r}")
+                raise ToolError(f"this test has no answer for {method!r}")
             if isinstance(answer, BaseException):
                 raise answer
             return answer

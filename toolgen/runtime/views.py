@@ -93,7 +93,7 @@ def allow_tools(toolset: DynamicToolset | ToolsetRegistration, *names: str) -> D
         RegistrationError: There are no names.
     """
     if not names:
-        raise RegistrationError("allow_tools has no names", hint="name the tools that it lets through")
+        raise RegistrationError("allow_tools needs at least one tool name", hint="name the tools to keep")
 
     def change(tools: Sequence[BoundTool]) -> Sequence[BoundTool]:
         return _named(inner.name, tools, names)

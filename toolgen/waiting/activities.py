@@ -332,7 +332,7 @@ class DirectCallActivities:
     def _answering(self, agent: str) -> LoopOwner:
         if self.agents is None:
             raise RegistrationError(
-                f"agent {agent!r} is not registered", hint="call the generated `register` of its package"
+                f"agent {agent!r} is not registered", hint="call `register` of its generated package"
             )
         return self.agents
 

@@ -34,13 +34,13 @@ class AnswerChecks:
         """
         waits, frozen = self.waits, record.call
         if not status.is_open or frozen.expires_at <= waits.options.clock():
-            raise await late_answer(waits, record.run_id, "the time to answer is over")
+            raise await late_answer(waits, record.run_id, "the time to answer has expired")
         within = None if "/" in record.run_id else self.snapshot  # what a run asks is of its own agent
         tool = await self.tools.find(frozen.tool, frozen.meta, record.run_id, within)
         if tool is None and not self.tools.is_empty and cancel_reason(answer) is None:
             raise MissingToolError(
-                f"{frozen.tool} is not registered here now; the call still waits",
-                hint="register its toolset, answer in the process that has it, or cancel the call",
+                f"{frozen.tool} is not registered in this process; the call is still suspended",
+                hint="register its toolset, answer in a process that has it, or cancel the call",
             )
         spec = None if tool is None else tool.spec
         await require_grant(waits, spec, frozen, answer, by)

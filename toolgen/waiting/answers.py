@@ -50,7 +50,7 @@ def failure_answer(error: DeclaredError) -> Json:
         try:
             document = to_json(error.details, by_alias=True, exclude_none=has_absent)
         except PydanticSerializationError as problem:
-            raise BadAnswerError(f"the details of {error.code} have no JSON form: {problem}") from None
+            raise BadAnswerError(f"the details of the error {error.code} are not JSON: {problem}") from None
         failure["details"] = from_json(document)
     return {FAILED: failure}
 
@@ -70,9 +70,9 @@ def failure_of(spec: ToolSpec, answer: Json, limits: Limits) -> ToolError | None
     code, details = str(failure["code"]), failure.get("details")
     declared = spec.errors.get(code)
     if declared is None:
-        raise BadAnswerError(f"{spec.id} declares no error {short(code, _LONGEST)!r}")
+        raise BadAnswerError(f"{spec.id} does not declare the error {short(code, _LONGEST)!r}")
     if (declared.codec is None) != ("details" not in failure):
-        fault = "has no details" if declared.codec is None else "has details, which are missing"
+        fault = "has no details" if declared.codec is None else "needs details"
         raise BadAnswerError(f"the answer does not fit: the error {code} {fault}")
     value = None if declared.codec is None else _decoded(declared.codec, details, limits)
     return DeclaredError(str(failure["message"]), code=code, details=value)
@@ -151,7 +151,7 @@ def validate_answer(spec: ToolSpec | None, frozen: FrozenCall, answer: Json, lim
         case "pending":
             if isinstance(answer, dict) and INTERMEDIATE in answer:
                 raise BadAnswerError(
-                    f"{INTERMEDIATE!r} is no part of a result", hint="use Runtime.waits.intermediate"
+                    f"{INTERMEDIATE!r} is not part of a result", hint="use Runtime.waits.intermediate"
                 )
             if spec is not None and failure_of(spec, answer, limits) is None:
                 _check_bounds(spec, _decoded(spec.result, answer, limits))
@@ -206,11 +206,11 @@ def _is_failure(answer: Json) -> bool:
 
 def _decision(frozen: FrozenCall, answer: Json, key: str, optional: Collection[str]) -> dict[str, Json]:
     if not isinstance(answer, dict) or not isinstance(answer.get(key), bool):
-        raise BadAnswerError(f"the answer is an object with {key!r}, true or false")
+        raise BadAnswerError(f"the answer must be an object with {key!r}, true or false")
     allowed = {key, *optional}
     if unknown := sorted(set(answer) - allowed):
         shown = HIDDEN if frozen.sensitive else short(", ".join(unknown), _LONGEST)
-        raise BadAnswerError(f"the answer may have {', '.join(sorted(allowed))}, and not {shown}")
+        raise BadAnswerError(f"the answer can have {', '.join(sorted(allowed))}, but not {shown}")
     if not isinstance(answer.get("message", ""), str):
         raise BadAnswerError("the message of the answer must be a string")
     return answer
@@ -229,8 +229,9 @@ def _require_no_secret(frozen: FrozenCall, answer: Json) -> None:
             if not (is_there and is_of_service(frozen.request)):
                 return
     raise BadAnswerError(
-        "the answer says only whether the credential is there, as {'available': true}, and never has it",
-        hint="give that by Runtime.waits.give(token, Credential(secret=…)), or by `toolgen approve ID`",
+        "the answer must not contain the credential, only whether it is available: {'available': true}",
+        hint="pass the credential to Runtime.waits.give(token, Credential(secret=…)) or to `toolgen "
+        "approve ID`",
     )
 
 

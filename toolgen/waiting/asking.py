@@ -112,7 +112,7 @@ async def suspended_calls(waits: WaitRegistry, session_id: str | None) -> tuple[
                 raise TamperedSuspensionError(wait.run_id)
             asked = await suspended_at(waits, wait.run_id, wait.op, wait.about)
         except (TamperedSuspensionError, UnsealedSuspensionError) as error:
-            log.warning("the wait %s is not listed: %s; %s", wait.op, error.message, error.hint)
+            log.warning("the suspended call at %s is not listed: %s; %s", wait.op, error.message, error.hint)
             continue
         if asked is not None and (not asked.expires_at or asked.expires_at > now):
             calls.append(asked)

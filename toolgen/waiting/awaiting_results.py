@@ -66,7 +66,7 @@ async def result_so_far(reader: CallReader, run_id: str) -> ToolResult | None:
         with suppress(TimeoutError):  # it goes on meanwhile
             async with asyncio.timeout(_PAUSE_S):
                 return await _run_result(reader, run_id, call, nobody)
-    text = "the call is executed; its result is not known yet"
+    text = "the call is running; its result is not known yet"
     call_id = call["meta"]["tool_call_id"]
     return ToolResult(tool=call["tool"], status="running", tool_call_id=call_id, display=text)
 

@@ -97,7 +97,9 @@ def _typed(spec: ToolSpec, result: ToolResult) -> object:
     try:
         return spec.result.decode_null_as_absent(document, UNLIMITED)
     except ToolValidationError as error:
-        log.warning("the result of %s has no typed value any more: %s", spec.id, error)
+        log.warning(
+            "the result of %s no longer fits its type and is returned as JSON only: %s", spec.id, error
+        )
         return None
 
 
@@ -125,7 +127,7 @@ async def kept_artifact(
     try:
         typed = kind.codec.decode_null_as_absent(data, UNLIMITED)
     except ToolValidationError as error:
-        log.warning("an artifact %s of %s is left out: %s", kind.kind, document["tool"], error)
+        log.warning("the artifact %s of %s is not returned: %s", kind.kind, document["tool"], error)
         return None
     return Artifact(kind=kind.kind, data=typed, source_tool=document["tool"], json=data, ref=ref_of(document))
 
@@ -152,6 +154,6 @@ async def _data(document: Mapping[str, Any], keeper: ArtifactKeeper | None) -> b
     try:
         artifact = await until_back(partial(keeper.read, uri), f"artifact {uri}")
     except Exception:  # noqa: BLE001 - a store of the author's; logged, and the result comes without the data
-        log.exception("artifact %s was not read", uri)
+        log.exception("the artifact %s could not be read", uri)
         return None
     return None if artifact is None else artifact.data

@@ -59,7 +59,7 @@ from .wait_registry import WaitRegistry
 log = logger("toolgen.runtime")
 
 _AT_ONCE: Final = (
-    "another call of this name began at once, of another tool or with other arguments; this one did not"
+    "a call with this name is already running with another tool or other arguments; this one was not started"
 )
 _OUTCOMES: Final = (
     EngineClosedError,
@@ -160,7 +160,7 @@ class CallRuns:
             run_input: Json = {"frozen": record.document, "version": VERSION}
             begin = partial(self._start, waits, run_id, tool, run_input, frozen.meta)
             if frozen.kind != "confirmation" or frozen.is_asked_by_tool or frozen.answers:  # it has begun
-                await until_back(begin, f"{tool.spec.id}, which waits from now on,")
+                await until_back(begin, f"the suspended call of {tool.spec.id}")
             else:
                 await begin()
             if waits.engine.is_worker:
@@ -237,14 +237,17 @@ class CallRuns:
             raise error
         is_closed = isinstance(error, EngineClosedError)
         if has_begun and is_closed:
-            log.warning("nobody hears of the end of %s: the runtime was closed before", tool.spec.id)
+            log.warning(
+                "the result of %s was not returned: the runtime was closed before the call ended",
+                tool.spec.id,
+            )
             error = ToolError("the runtime was closed before the call ended")
         if isinstance(error, SuspensionError):
             error = unverified_error(error)
         elif has_begun and not tool.spec.may_repeat and not isinstance(error, CallNameError):
             if not is_closed:
-                log.error("the result of %s cannot be read", tool.spec.id, exc_info=error)
-            error = OutcomeUnknownError(f"its result cannot be read; {tool.spec.name} may have run")
+                log.error("the result of %s could not be read", tool.spec.id, exc_info=error)
+            error = OutcomeUnknownError(f"its result could not be read; {tool.spec.name} may have run")
         return failed_call_result(tool, error, meta, self._services)
 
     async def _cancel(
@@ -336,11 +339,11 @@ async def let_calls_end(waits: WaitRegistry) -> None:
     try:
         running = await engine.list_runs(state="running", limit=sys.maxsize)
     except ToolgenError as error:  # such as a file that cannot be used, which is to be closed all the same
-        log.warning("it is not known which calls are executed, and none is waited for: %s", error)
+        log.warning("the running calls could not be listed, so closing does not wait for them: %s", error)
         return
     runs = [run.run_id for run in running if _is_call(run)]
     if runs:
-        log.info("%d calls are executed, and have %g seconds to end", len(runs), CLOSING_S)
+        log.info("%d calls are still running; closing waits up to %g seconds for them", len(runs), CLOSING_S)
         with suppress(TimeoutError):
             async with asyncio.timeout(CLOSING_S):
                 await asyncio.gather(*map(engine.settled, runs), return_exceptions=True)

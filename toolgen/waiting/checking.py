@@ -82,7 +82,7 @@ async def adopt_calls(
     waits.make_secret()
     for call in unsealed:
         await _adopt(waits, call, by)
-        log.info("run %s: %s is adopted as it stands, by %s", run_id, call.tool, by)
+        log.info("run %s: the suspended call of %s was adopted unchanged by %s", run_id, call.tool, by)
     return unsealed
 
 
@@ -93,7 +93,7 @@ async def _adopt(waits: WaitRegistry, call: CheckedCall, by: str) -> None:
     try:
         receipt = await waits.engine.answer(call.run_id, op, adoption, key=digest)
     except WaitOverError as error:
-        raise LateAnswerError(error.message, hint="nothing of it waits any more") from None
+        raise LateAnswerError(error.message, hint="the call is no longer suspended") from None
     if receipt == "conflict":
         raise ConflictingAnswerError
 

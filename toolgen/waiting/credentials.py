@@ -26,10 +26,12 @@ def keeper_for(capabilities: Mapping[str, object], call: FrozenCall) -> Keep:
     """
     keep = getattr(capabilities.get(CREDENTIALS_CAPABILITY), "keep", None)
     if not is_of_service(call.request) or call.request is None:
-        raise BadAnswerError("this call waits for no credential of a service", hint="give it to `answer`")
+        raise BadAnswerError(
+            "this call does not wait for a service credential", hint="pass the answer to `answer`"
+        )
     if keep is None:
         raise ToolgenError(
-            "this runtime keeps no credentials",
+            "this runtime has no credential store",
             hint="Runtime(capabilities=[CredentialsCapability(SqliteCredentialStore(…))])",
         )
     return partial(keep, call.meta, call.request)

@@ -58,7 +58,7 @@ def cut_end(call: CutCall, ended: EndedRun) -> ToolEnd:
         return _end(call, "unknown", UNKNOWN, answered_id=answered)
     why = "the run ended before this call did"
     if call.agent_run:
-        why = f"{why}; what its agent had begun by then may have been done"
+        why = f"{why}; work that its agent had started may have been done"
         log = ended.child_log(call.agent_run)
         if log is None or any(map(is_unknown_end, log)):
             return _end(call, "unknown", {"unknown": why})

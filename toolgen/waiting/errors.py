@@ -35,7 +35,7 @@ class UnknownSuspensionError(SuspensionError):
 def unknown_suspension() -> UnknownSuspensionError:
     """Return the error of a token whose run is gone."""
     return UnknownSuspensionError(
-        "no suspended call has this token any more", hint="its run is over and forgotten"
+        "the call with this token is no longer suspended", hint="its run has ended and was deleted"
     )
 
 
@@ -60,9 +60,9 @@ class ConflictingAnswerError(SuspensionError):
 
     def __init__(
         self,
-        message: str = "this was answered already, and differently",
+        message: str = "this was already answered, with a different answer",
         *,
-        hint: str = "the first answer counts; where it is not used, it is asked again",
+        hint: str = "the first answer counts; if it cannot be used, the question is asked again",
     ) -> None:
         super().__init__(message, hint=hint)
 
@@ -76,7 +76,7 @@ class TamperedSuspensionError(SuspensionError):
 
     def __init__(self, run_id: str) -> None:
         super().__init__(
-            f"run {run_id!r} has a journal that differs from the frozen call",
+            f"the journal of run {run_id!r} does not match the suspended call: it was changed",
             hint=f"cancel the run: toolgen runs cancel {printable(run_id)}",
         )
 
@@ -87,8 +87,8 @@ class UnsealedSuspensionError(SuspensionError):
 
     def __init__(self, run_id: str) -> None:
         super().__init__(
-            f"run {run_id!r} waits for a call that no secret of this host has sealed",
-            hint=f"look at it, and adopt it: toolgen runs check --adopt {printable(run_id)}",
+            f"run {run_id!r} has a suspended call that was not sealed with a secret of this host",
+            hint=f"review it, then adopt it: toolgen runs check --adopt {printable(run_id)}",
         )
 
 
@@ -97,9 +97,9 @@ class MissingSecretError(SuspensionError):
 
     def __init__(self, run_id: str) -> None:
         super().__init__(
-            f"the key is missing that has sealed what waits, such as the call of run {run_id!r}",
-            hint="restore it from a backup, beside the file of the runs (runs.db.key); where there is none, "
-            "look at what waits and seal it with a new key: toolgen runs check --adopt",
+            f"the key that sealed the suspended calls, such as the call of run {run_id!r}, is missing",
+            hint="restore it from a backup, next to the run database (runs.db.key); without a backup, "
+            "review the suspended calls and seal them with a new key: toolgen runs check --adopt",
         )
 
 
@@ -109,7 +109,8 @@ class UnsharedToolError(SuspensionError):
 
     def __init__(self, tool: str, toolset: str) -> None:
         super().__init__(
-            f"no toolset of the runtime has {tool}, so no other worker of its engine could resume the call",
+            f"{tool} is not in a toolset of the runtime, so other workers of its engine could not "
+            "resume the call",
             hint=f"add the toolset {toolset!r} to the runtime of every worker: Runtime.tools.add_toolset(…)",
         )
 
@@ -119,16 +120,16 @@ class UnknownGrantError(SuspensionError):
 
     def __init__(self, grant_id: str) -> None:
         super().__init__(
-            f"no grant has the id {grant_id!r}",
-            hint="it expired or was revoked; `toolgen grants list` and `waits.grants()` list the rest",
+            f"there is no grant {grant_id!r}",
+            hint="it expired or was revoked; `toolgen grants list` and `waits.grants()` list the others",
         )
 
 
 class NoEngineError(SuspensionError):
     """The runtime has no engine, so calls cannot be suspended."""
 
-    def __init__(self, message: str = "no call of this runtime can wait") -> None:
-        super().__init__(message, hint="give it an engine: Runtime(engine=InProcessEngine())")
+    def __init__(self, message: str = "this runtime cannot suspend calls: it has no engine") -> None:
+        super().__init__(message, hint="pass an engine: Runtime(engine=InProcessEngine())")
 
 
 class BadAnswerError(SuspensionError):
@@ -139,7 +140,7 @@ class BadAnswerError(SuspensionError):
         message: str,
         issues: tuple[FieldIssue, ...] = (),
         *,
-        hint: str = "answer as `Suspended.answer_schema` says; `toolgen approve ID` shows it after `answer:`",
+        hint: str = "the answer must fit `Suspended.answer_schema`; `toolgen approve ID` shows the schema",
     ) -> None:
         super().__init__(message, hint=hint)
         self.issues = issues

@@ -94,7 +94,7 @@ class Sealer:
             ValueError: there is none, or one has fewer than 16 bytes.
         """
         if not secrets or min(map(len, secrets)) < _SHORTEST_SECRET:
-            raise ValueError(f"a secret has at least {_SHORTEST_SECRET} bytes, from a random source")
+            raise ValueError(f"a secret must have at least {_SHORTEST_SECRET} bytes from a random source")
         self._secrets = {hashlib.sha256(b"key id" + secret).hexdigest()[:8]: secret for secret in secrets}
         self._newest = next(iter(self._secrets))
 
@@ -115,7 +115,9 @@ class Sealer:
             form, _, *facts = json.loads(urlsafe_b64decode(text + "=" * (-len(text) % 4)))
             if form == _FORM:
                 return TokenClaims(*facts)
-        hint = "copy the whole token, from s_ on; a token of another secret is unknown here"
+        hint = (
+            "copy the complete token, starting with s_; a token issued with another secret is not valid here"
+        )
         raise UnknownSuspensionError("no suspended call has this token", hint=hint)
 
     def seal(self, claims: TokenClaims, answer: Json, by: str) -> dict[str, Json]:

@@ -117,7 +117,7 @@ def _read(waits: WaitRegistry, status: RunStatus) -> Grant | None:
     document = {name: value for name, value in status.input.items() if name != "seal"}
     verdict = waits.sealer.judge(GRANT, [status.run_id, document], status.input.get("seal"))
     if verdict != "sealed":
-        log.warning("the grant of run %s is not used: it is %s", status.run_id, verdict)
+        log.warning("the grant of run %s is ignored: it is %s", status.run_id, verdict)
         return None
     facts: Any = {name: value for name, value in document.items() if name != "asked_at"}
     pattern = None if facts["pattern"] is None else ArgumentPattern.from_json(facts["pattern"])
@@ -246,7 +246,7 @@ async def revoke_grant(waits: WaitRegistry, grant_id: str, by: str, session_id: 
         if session_id not in (None, status.session):
             raise UnknownGrantError(grant_id)
         await waits.engine.answer(grant_id, REVOKED, {"by": by, "at": _now(waits)}, key=REVOKED)
-        log.info("the grant %s was revoked by %s", grant_id, by or "somebody without a name")
+        log.info("the grant %s was revoked by %s", grant_id, by or "an unnamed person")
     except UnknownRunError:
         raise UnknownGrantError(grant_id) from None
     except WaitOverError:  # it has expired

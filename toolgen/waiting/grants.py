@@ -26,7 +26,7 @@ from .wait_registry import WaitRegistry
 
 GRANT: Final = "grant"
 """Field of an answer to an approval, and the use of the seal of a grant."""
-_FIX: Final = "answer without `grant`; the approval then counts for this call only"
+_FIX: Final = "answer without `grant` to approve this call only"
 
 log = logger("toolgen.runtime")
 
@@ -85,8 +85,8 @@ def covers(grant: Grant, spec: ToolSpec, meta: CallMeta, payload_json: bytes) ->
 def grant_schema(spec: ToolSpec, options: WaitOptions) -> dict[str, Json]:
     """Return the JSON Schema of a grant in the answer to an approval of a tool."""
     pattern = "Conditions on the arguments, by JSON Pointer: equal, one_of or path_prefix."
-    lifetime = f"Seconds until it expires, {options.max_grant_s:g} at most."
-    calls = f"Number of further calls, {options.max_grant_uses} at most."
+    lifetime = f"Seconds until it expires (maximum {options.max_grant_s:g})."
+    calls = f"Number of further calls (maximum {options.max_grant_uses})."
     return {
         "type": "object",
         "description": "Approves further calls of the tool in this session.",
@@ -115,10 +115,10 @@ def why_not_granted(spec: ToolSpec, pattern: ArgumentPattern | None) -> str:
     if confirm is None or not confirm.grantable:
         return f"the design of {spec.id} does not allow grants: Confirm(…, grantable=True)"
     if confirm.payload is not None:
-        return f"a person adds a payload to each approval of {spec.id}, which a grant does not have"
+        return f"each approval of {spec.id} has a payload, which a grant cannot supply"
     if pattern is None:
         return (
-            f"{spec.id} is destructive, so a grant needs a pattern of its arguments"
+            f"{spec.id} is destructive, so a grant needs a pattern for its arguments"
             if spec.hints["destructive"]
             else ""
         )
@@ -126,7 +126,7 @@ def why_not_granted(spec: ToolSpec, pattern: ArgumentPattern | None) -> str:
         for place in pattern.places:
             steps = zip(tokens_of(place), tokens_of(pointer), strict=False)
             if all(step == sensitive or sensitive == EVERY for step, sensitive in steps):
-                return f"the pattern compares {place or 'the whole of the arguments'!r}, which is sensitive"
+                return f"the pattern compares {place or 'the entire arguments object'!r}, which is sensitive"
     return ""
 
 
@@ -154,7 +154,7 @@ def refuse_grant_of_peer(options: WaitOptions, frozen: FrozenCall | None, answer
     """
     if granted_terms(frozen, answer) is not None and not options.peers_may_grant:
         raise BadAnswerError(
-            "an answer that comes through MCP or a framework grants no further calls on this host", hint=_FIX
+            "on this host, answers that come through MCP or a framework cannot grant further calls", hint=_FIX
         )
 
 
@@ -172,8 +172,8 @@ async def require_grant(
     schema = frozen.answer_schema.get("properties", {}).get(GRANT)
     if schema is None:
         raise BadAnswerError(
-            f"this approval of {frozen.tool} cannot be granted for further calls: the design has to allow "
-            "it, by Confirm(…, grantable=True) without a payload, the call needs a session, and the "
+            f"this approval of {frozen.tool} cannot grant further calls: the design must allow it with "
+            "Confirm(…, grantable=True) and no payload, the call must have a session, and its "
             "requester must be allowed to approve it",
             hint=_FIX,
         )
@@ -185,9 +185,9 @@ async def require_grant(
     most = {"expires_s": waits.options.max_grant_s, "uses": waits.options.max_grant_uses}
     for name, limit in most.items():
         if not 0 < terms[name] <= limit:
-            raise BadAnswerError(f"{GRANT}.{name} must be more than 0 and at most {limit:g}", hint=_FIX)
+            raise BadAnswerError(f"{GRANT}.{name} must be greater than 0 and at most {limit:g}", hint=_FIX)
     if answer.get("approved") is not True:
-        raise BadAnswerError("an answer that does not approve the call grants nothing", hint=_FIX)
+        raise BadAnswerError("an answer that does not approve the call cannot grant further calls", hint=_FIX)
     if not by:
         raise BadAnswerError("a grant needs the name of the person who gives it", hint="answer with by=…")
     pattern = pattern_of(terms)
@@ -199,7 +199,8 @@ async def require_grant(
             raise BadAnswerError(f"the grant is rejected: {why}", hint=_FIX)
     if not await may_approve(waits, frozen, frozen.meta.requested_by):
         raise BadAnswerError(
-            "the rule of this host wants a second person for each approval, so nothing is granted", hint=_FIX
+            "the rule of this host requires a second person for each approval, so calls cannot be granted",
+            hint=_FIX,
         )
 
 
@@ -225,5 +226,5 @@ async def may_approve(waits: WaitRegistry, frozen: FrozenCall, person: str) -> b
         reason = rule(Suspended(**frozen.shown(), token=""), {"approved": True}, person)
         return not (await reason if inspect.isawaitable(reason) else reason)
     except Exception:  # author code; nothing is granted
-        log.exception("the rule for answers to %s failed", frozen.tool)
+        log.exception("the host's answer rule failed for %s", frozen.tool)
         return False

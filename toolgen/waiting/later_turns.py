@@ -51,6 +51,6 @@ async def open_turn(ctx: RunContext, op: str, argument: dict[str, Any]) -> None:
 
 def _without_result_text(outcome: Mapping[str, Json], error: PayloadTooLargeError) -> Json:
     """Return an outcome that says why its result is left out."""
-    result: Json = {"error": f"its result is left out: {error.message}"}
+    result: Json = {"error": f"its result was omitted: {error.message}"}
     names = ("tool", "tool_call_id", "status")
     return {**{name: outcome[name] for name in names}, "result": result, "events": []}

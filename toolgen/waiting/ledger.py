@@ -88,7 +88,8 @@ class Ledger:
                 await self._waiting.cancel(asked.token, EDITED, wait_s=None)
             except SuspensionError as error:
                 raise CallNameError(
-                    f"the call {name.call_id!r} was answered, so its arguments stay: {error.message}"
+                    f"the call {name.call_id!r} was answered, so its arguments can no longer change: "
+                    f"{error.message}"
                 ) from None
 
 

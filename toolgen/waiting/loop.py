@@ -147,7 +147,7 @@ def intermediate_of(sealed: object) -> dict[str, Any] | None:
 
 def left_work(why: str) -> str:
     """Return what is said of work for whose result nobody waits any more."""
-    return f"{why}; the work may be done all the same"
+    return f"{why}; the work may still be done"
 
 
 def is_unknown_end(event: Mapping[str, Json]) -> bool:

@@ -120,7 +120,7 @@ class NamedCalls:
                 if denied is not None:
                     return denied
                 raise CallNameError(
-                    f"the call {name.call_id!r} was made before, of another tool or with other arguments; "
+                    f"the call {name.call_id!r} was made before with another tool or other arguments; "
                     "nothing was executed"
                 )
         raise AssertionError("counting ends never")

@@ -144,7 +144,7 @@ class WatchedCall:
     def _settle_by(self, frame: Frame, outcome: Outcome[Any]) -> None:
         resolution = _resolution(frame, outcome)
         if resolution is not None:
-            log.info("%s ended after nobody waited for it", frame.spec.id)
+            log.info("%s ended after its call was given up", frame.spec.id)
             settle, late_ends = self._keeping.settle, self._keeping.late_ends
             late_ends.settle(frame.spec.id, resolution, settle, frame.secrets)
 
@@ -198,7 +198,7 @@ class LateEnds:
         People are shown it without the sensitive values of the call.
         """
         if self._is_closed:
-            log.warning("%s ended after its runtime was closed, and its outcome stays unknown", tool)
+            log.warning("%s ended after its runtime was closed, so its outcome stays unknown", tool)
             return
         work = _settled(tool, resolution, settle, secrets)
         start_task(self._tasks, work, name=f"late end of {tool}")
@@ -217,11 +217,11 @@ async def _settled(tool: str, resolution: Resolution, settle: Settle, secrets: S
         try:
             await until_back(partial(settle, resolution), f"the late end of {tool}")
         except ResolveError as error:  # somebody was faster
-            log.info("the late end of %s settles nothing: %s", tool, error)
+            log.info("the late result of %s was not needed: %s", tool, error)
         except ToolgenError as error:  # such as an engine that is closed
-            log.warning("the late end of %s was not stored, and its outcome stays unknown: %s", tool, error)
+            log.warning("the late result of %s was not stored, so its outcome stays unknown: %s", tool, error)
         except Exception:
-            log.exception("the late end of %s was not stored, and its outcome stays unknown", tool)
+            log.exception("the late result of %s was not stored, so its outcome stays unknown", tool)
 
 
 class ResolveError(ToolgenError):

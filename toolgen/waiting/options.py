@@ -22,10 +22,10 @@ def requester_may_not_approve(asked: Suspended, answer: Json, by: str) -> str:
     if asked.kind != "confirmation" or not isinstance(answer, dict) or answer.get("approved") is not True:
         return ""
     if not by:
-        return "the approver must not be the requester, and the answer does not name the approver"
+        return "the approver must not be the requester, but the answer does not name the approver"
     if not asked.requested_by:
-        return "the approver must not be the requester, and the call does not name its requester"
-    return "the requester of the call may not approve it" if by == asked.requested_by else ""
+        return "the approver must not be the requester, but the call does not name its requester"
+    return "the requester of the call must not approve it" if by == asked.requested_by else ""
 
 
 @frozen_record

@@ -43,7 +43,7 @@ from .resuming import WaitingTools
 from .sending import late_answer, send_answer
 from .wait_registry import OpenedToken, WaitRegistry
 
-_OVER: Final = "its result is that of the call"
+_OVER: Final = "the result of the call is final"
 _LISTED_S: Final = 30.0
 """Seconds to wait until the run of the work waits on."""
 MOST: Final = 100
@@ -67,7 +67,7 @@ async def report_progress(
     require_text(message)
     record, tool = await _pending(tools, opened, "progress")
     if not opened.status.is_open:
-        raise LateAnswerError("the work is over", hint=_OVER)
+        raise LateAnswerError("the work has ended", hint=_OVER)
     frozen = record.call
     shown = None if value is None else progress_json(tool.spec, value)
     report = services.reports.progress_callback(tool.spec, frozen.meta)
@@ -94,29 +94,34 @@ class IntermediateSender:
             SuspensionError: as `Waits.intermediate`.
         """
         if not isinstance(key, str) or not key:  # type: ignore[redundant-expr]  # a host may give anything
-            raise BadAnswerError("the key of an intermediate result must be a text", hint="name it: key=...")
+            raise BadAnswerError(
+                "the key of an intermediate result must be a non-empty string", hint="pass key=..."
+            )
         while True:
             opened = await self.waits.open(claims, session_id)
             record, tool = await _pending(self.tools, opened, "intermediate result")
             if record.op.count(":") > 1:
                 raise NotAllowedAnswerError(
-                    f"the model waits for the result of {tool.spec.name}, and reads nothing before it",
-                    hint="let the tool acknowledge its work: LongRunning(ack=...)",
+                    f"the model waits for the result of {tool.spec.name} and cannot read intermediate "
+                    "results",
+                    hint="declare an acknowledgement in the design: LongRunning(ack=...)",
                 )
             try:
                 document = to_json(progress_json(tool.spec, value))
             except MalformedReportError as error:
-                raise BadAnswerError(str(error), hint="send what LongRunning(progress=) declares") from error
+                raise BadAnswerError(
+                    str(error), hint="send a value of the type that LongRunning(progress=) declares"
+                ) from error
             digest = answer_key([key, parsed(document)])
             number = await self._earlier(record, key, digest)
             if number is None:
                 return
             if not opened.status.is_open or opened.status.answer is not None:
-                raise await late_answer(self.waits, record.run_id, "the work is over", _OVER)
+                raise await late_answer(self.waits, record.run_id, "the work has ended", _OVER)
             if number == MOST:
                 raise NotAllowedAnswerError(
-                    f"{tool.spec.name} has sent {MOST} intermediate results, and one call may send no more",
-                    hint="report further progress by Runtime.waits.progress, and deliver the result",
+                    f"{tool.spec.name} has sent {MOST} intermediate results, the maximum for one call",
+                    hint="report further progress with Runtime.waits.progress, and deliver the result",
                 )
             sent = {"key": key, "digest": digest, **await self._seen(tool, record, document)}
             if await self._store(record, tool, sent, by):
@@ -140,7 +145,7 @@ class IntermediateSender:
                     return None
                 raise ConflictingAnswerError(
                     f"another intermediate result was sent under the key {key!r}",
-                    hint="the first one counts; send this one under a key of its own",
+                    hint="the first one counts; send this one under another key",
                 )
         return count
 
@@ -188,7 +193,7 @@ class IntermediateSender:
                 )
             if result.status not in ("pending", "ok"):
                 raise NotAllowedAnswerError(
-                    f"a hook refused this intermediate result: {result.json.decode()}"
+                    f"a hook rejected this intermediate result: {result.json.decode()}"
                 )
             seen = parsed(result.json)
             codec = spec.result if result.status == "ok" else codec
@@ -211,7 +216,7 @@ async def verified_intermediate(waits: WaitRegistry, run_id: str, argument: Mapp
         log.error("run %s: an intermediate result was dropped: %s; %s", run_id, error.message, error.hint)
         return None
     if sent is None or not waits.sealer.is_sealed(record.claims, sealed):
-        log.error("run %s: an intermediate result has no valid seal, and was dropped", run_id)
+        log.error("run %s: an intermediate result was dropped: it has no valid seal", run_id)
         return None
     return to_json(sent["value"]).decode()
 
@@ -227,13 +232,15 @@ async def _pending(tools: WaitingTools, opened: OpenedToken, what: str) -> tuple
     if record is None or record.call.kind != "pending":
         who = "a planner" if record is None else record.call.tool
         raise UnknownSuspensionError(
-            f"this token is not of pending work: {who} waits for an answer", hint="give it to `answer`"
+            f"this token does not belong to pending work: {who} waits for an answer",
+            hint="pass it to `answer`",
         )
     frozen = record.call
     tool = await tools.find(frozen.tool, frozen.meta, record.run_id)
     if tool is None:
         raise MissingToolError(
-            f"{frozen.tool} is not available here, so its {what} was not reported; the work goes on",
-            hint="report it in the process that has the tool",
+            f"{frozen.tool} is not available in this process, so its {what} was not reported; the work "
+            "continues",
+            hint="report it in a process that has the tool",
         )
     return record, tool

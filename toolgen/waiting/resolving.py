@@ -186,7 +186,7 @@ def found_out(
         return error_result(name if spec is None else spec.id, ToolError(message), meta, limits.result_bytes)
     if spec is None:
         raise ResolveError(
-            f"the tool {name!r} is not available here, so its result cannot be checked",
+            f"the tool {name!r} is not available in this process, so its result cannot be checked",
             hint="register its toolset, or resolve the call with --failed or --not-run",
         )
     try:
@@ -194,7 +194,7 @@ def found_out(
             spec, spec.result.decode_null_as_absent(to_json(resolution.result), limits), meta
         )
     except (ToolValidationError, MalformedResultError) as error:
-        raise UnfitResultError(f"this is no result of {name}: {error}") from None
+        raise UnfitResultError(f"this is not a result of {name}: {error}") from None
 
 
 def _resolved_id(run_id: str, tool_call_id: str) -> str:
@@ -231,7 +231,7 @@ async def resolve_call(
     call = call_of(run_input)  # type: ignore[arg-type]  # as the loop takes it
     meta = replace(CallMeta(**call["meta"]), run_id=run_id)
     if tool_call_id not in ("", meta.tool_call_id):
-        hint = f"it is {meta.tool_call_id}" if meta.tool_call_id else "leave out the id of the call"
+        hint = f"it is {meta.tool_call_id}" if meta.tool_call_id else "omit the id of the call"
         raise ResolveError(f"the call of run {run_id} is not {tool_call_id!r}", hint=hint)
     if (resolved := await resolved_end(engine, run_id, meta.tool_call_id)) is not None:
         raise known_outcome(meta.tool_call_id, resolved["status"], resolved["resolved_by"])

@@ -46,14 +46,12 @@ if TYPE_CHECKING:
     from toolgen.calls.toolsets.snapshot import Snapshot
 
 _CHANGED: Final = "the tool has changed since the question was asked"
-_UNFIT: Final = (
-    "{} has changed since the question was asked, and the arguments do not fit it any more; it was not run"
-)
-_GONE: Final = "the tool was not registered when the answer came"
+_UNFIT: Final = "{} has changed since the question was asked, and the arguments no longer fit; it was not run"
+_GONE: Final = "the tool was not registered when the answer arrived"
 UNSEALED: Final = "the answer in the journal has no valid seal"
 """Why it is asked again, of an answer that has no seal for this very question."""
 _SEAL_HINT: Final = (
-    "it is forged, or sealed with another secret; give all processes the same Runtime(secret=...)"
+    "it is forged, or sealed with another secret; pass the same Runtime(secret=...) in all processes"
 )
 """Why it may have none, and what to do, for the log."""
 
@@ -238,8 +236,8 @@ async def _refused_by_rule(waits: WaitRegistry, record: SealedCall, answer: Json
     try:
         why = await waits.refusal(record, answer, person)
     except Exception:  # noqa: BLE001 - author code; logged, and the answer is rejected
-        log.exception("the rule for answers to %s failed", record.call.tool)
-        return "it is not known whether this person may answer: the rule failed"
+        log.exception("the host's answer rule failed for %s", record.call.tool)
+        return "the host's answer rule failed, so the answer was not accepted"
     return f"the answer was rejected: {why}" if why else ""
 
 
@@ -390,5 +388,5 @@ async def listed_now(tool: str, listing: Awaitable[Snapshot]) -> RegisteredTool 
     try:
         return (await listing).directory.by_id.get(tool)
     except SnapshotError:
-        log.warning("the toolset that may have %s could not be listed", tool, exc_info=True)
+        log.warning("the toolset that might have %s could not be listed", tool, exc_info=True)
         return None

@@ -62,8 +62,8 @@ def sealer_of(engine: Engine) -> Sealer:
     secret = engine.secret()
     if secret is None:
         raise RegistrationError(
-            f"the engine {engine.name!r} keeps no secret, and tokens are sealed with one",
-            hint="give the same to all processes: Runtime(secret=…)",
+            f"the engine {engine.name!r} has no secret to seal tokens with",
+            hint="pass the same secret in all processes: Runtime(secret=…)",
         )
     return sealer_with(secret)
 

@@ -48,5 +48,5 @@ async def late_answer(waits: WaitRegistry, run_id: str, why: str, hint: str = ""
     status = await waits.engine.status(run_id)
     if status.state == "canceled":
         reason = f": {status.error}" if status.error else ""
-        return LateAnswerError(f"the run of this call was canceled{reason}", hint="start another one")
-    return LateAnswerError(why, hint=hint or "let the model call the tool again, if it is still wanted")
+        return LateAnswerError(f"the run of this call was canceled{reason}", hint="start another run")
+    return LateAnswerError(why, hint=hint or "let the model call the tool again if the call is still needed")

@@ -30,7 +30,7 @@ from .frozen import Asked, new_id
 from .options import WaitOptions
 from .wait_registry import WaitRegistry
 
-TOO_MANY: Final = "too many calls wait for an answer already; answer one of them first"
+TOO_MANY: Final = "too many calls already wait for an answer; answer one of them first"
 """Why a further one is denied."""
 
 _CREDENTIAL: Final[dict[str, Json]] = {
@@ -95,7 +95,7 @@ class CallSuspender:
         if isinstance(unfinished, Pending):
             document = _acknowledgement(spec, unfinished)
             asked = _pending(spec, unfinished)
-        elif (denied := await self._without_place(frame, "has to ask a person, and")) is not None:
+        elif (denied := await self._without_place(frame, "needs a person's answer, but")) is not None:
             return denied
         else:
             asked = _asked(spec, unfinished)
@@ -212,7 +212,7 @@ def _asked(spec: ToolSpec, unfinished: Unfinished) -> Asked:
         answer_schema=_schema(spec, unfinished),
         request=_request(spec, unfinished.request),
         is_asked_by_tool=unfinished.kind == "confirmation",
-        resume_state=_json(unfinished.keep, f"what {spec.name} keeps"),
+        resume_state=_json(unfinished.keep, f"the resume state of {spec.name}"),
     )
 
 
@@ -227,8 +227,8 @@ def _acknowledgement(spec: ToolSpec, pending: Pending) -> bytes:
     handle: object = pending.handle
     if not isinstance(handle, str) or not handle:
         raise MalformedResultError(
-            f"{spec.name} is pending under {_shown(handle)}, and a handle is a text that is not empty: "
-            "ToolOutcome.pending(handle, ack)"
+            f"{spec.name} returned a pending result whose handle is {_shown(handle)}; it must be a "
+            "non-empty string: ToolOutcome.pending(handle, ack)"
         )
     codec = spec.long_running.ack
     if codec is None and pending.ack is not None:
@@ -239,7 +239,7 @@ def _acknowledgement(spec: ToolSpec, pending: Pending) -> bytes:
         return b""
     if pending.ack is None:
         raise MalformedResultError(
-            f"{spec.name} is pending without its acknowledgement: its design declares "
+            f"{spec.name} returned a pending result without its acknowledgement: its design declares "
             f"LongRunning(ack={codec.name}), so return ToolOutcome.pending(handle, {codec.name}(…))"
         )
     try:
@@ -249,7 +249,7 @@ def _acknowledgement(spec: ToolSpec, pending: Pending) -> bytes:
 
 
 def _shown(handle: object) -> str:
-    return "an empty text" if handle == "" else f"a {type(handle).__name__}"
+    return "an empty string" if handle == "" else f"a {type(handle).__name__}"
 
 
 def _schema(spec: ToolSpec, unfinished: Unfinished) -> Any:
@@ -271,7 +271,9 @@ def _question(spec: ToolSpec, question: object) -> str:
         MalformedResultError: it is no text.
     """
     if not isinstance(question, str):
-        raise MalformedResultError(f"{spec.name} asks a {type(question).__name__}, and a question is a text")
+        raise MalformedResultError(
+            f"the question of {spec.name} must be a string, not a {type(question).__name__}"
+        )
     return question
 
 
@@ -285,8 +287,8 @@ def _request(spec: ToolSpec, request: object) -> Mapping[str, Json] | None:
         return None
     if not isinstance(request, Mapping):
         kind = type(request).__name__
-        raise MalformedResultError(f"{spec.name} needs a credential by a {kind}, and a request is an object")
-    document: dict[str, Json] = _json(dict(request), f"the request of {spec.name}")
+        raise MalformedResultError(f"the credential request of {spec.name} must be an object, not a {kind}")
+    document: dict[str, Json] = _json(dict(request), f"the credential request of {spec.name}")
     return document
 
 

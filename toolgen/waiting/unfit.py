@@ -32,7 +32,7 @@ def asks_again(before: Suspended, after: Suspended | None) -> bool:
 def waiting_message(asked: Suspended) -> str:
     """Return what a model is told of a call that waits, with the id under which a person finds it."""
     why = f": {asked.reason}" if asked.reason else ""
-    return f"it waits for a person as {asked.id}{why}. Do not call it again for the same"
+    return f"the call waits for a person's answer ({asked.id}){why}. Do not repeat the call"
 
 
 def text_for_model(result: ToolResult) -> str:
@@ -52,5 +52,5 @@ def text_for_model(result: ToolResult) -> str:
 
 def unverified_error(error: SuspensionError) -> ToolError:
     """Return what a model is told of a call that waits, and whose record no host has sealed as it stands."""
-    why = f"it waits, and nobody can answer it: {error.message}"
-    return ToolError(f"{why}. Do not call it again for the same")
+    why = f"the call is suspended, but nobody can answer it: {error.message}"
+    return ToolError(f"{why}. Do not repeat the call")

@@ -155,7 +155,7 @@ class WaitRegistry:
         """
         if self._is_registered and self.engine.is_worker:
             raise RegistrationError(
-                "the engine executes runs already", hint="register agents before the runtime is used"
+                "the engine already executes runs", hint="register agents before the runtime is used"
             )
 
     def be_client(self, *, checks: bool = False) -> None:
@@ -181,7 +181,7 @@ class WaitRegistry:
             EngineClosedError: as `refuses`.
         """
         if self.refuses:
-            raise EngineClosedError("the runtime is closed", hint="open it again: async with runtime")
+            raise EngineClosedError("the runtime is closed", hint="open it again with `async with runtime`")
         if self.is_closed:
             return
         if not self._is_registered:
@@ -225,7 +225,7 @@ class WaitRegistry:
             ToolError: as said.
         """
         if answered >= self.options.max_questions:
-            raise ToolError(f"{tool} asked {answered} questions, and one call may ask no more")
+            raise ToolError(f"{tool} asked {answered} questions, the maximum for one call")
 
     async def is_full(self, session_id: str) -> bool:
         """Return whether no further call of the session may wait."""
@@ -246,7 +246,9 @@ class WaitRegistry:
             return ""
         size = len(to_json(frozen.as_json())) + _SEAL_BYTES * (1 + len(frozen.answers))
         needed = size + max(size, further_bytes) + _ANSWER_BYTES
-        return "" if needed <= most else f"it takes {needed} bytes of JSON, and the engine keeps {most}"
+        return (
+            "" if needed <= most else f"it needs {needed} bytes of JSON, and the engine stores at most {most}"
+        )
 
     # Tokens.
 
@@ -285,7 +287,7 @@ class WaitRegistry:
             UnsealedSuspensionError: nobody knows who wrote what the journal keeps of it.
         """
         if session_id is not None and session_id != claims.session_id:
-            raise ForeignAnswerError("this call waits in another session", hint="answer it there")
+            raise ForeignAnswerError("this call belongs to another session", hint="answer it in that session")
         try:
             status = await self.engine.wait_status(claims.run_id, claims.op)
             if status is None:  # its run was started by a client, and no worker was there yet

@@ -71,7 +71,7 @@ async def test_a_person_says_what_became_of_a_call_or_tries_it_again(tmp_path: P
         panel = await asked(shown, ran, "It ran, and has a result")
         await panel.get_by_label("The result as JSON").fill("7")
         await panel.get_by_role("button", name="Keep this").click()
-        await expect(panel.get_by_text("Invalid answer: this is no result of hold")).to_be_visible()
+        await expect(panel.get_by_text("Invalid answer: this is not a result of hold")).to_be_visible()
         await panel.get_by_label("The result as JSON").fill('"held by the other system"')
         await panel.get_by_role("button", name="Keep this").click()
         answer = await resolved(page, runtime, ran)

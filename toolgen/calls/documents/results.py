@@ -204,7 +204,7 @@ def _value(text: bytes) -> tuple[Json, bool]:
         (value,) = value
     is_exact = to_json(value) == text
     if not is_exact and from_json(to_json(value, inf_nan_mode="null")) != value:
-        raise ValueError("it has an infinite number")
+        raise ValueError("it contains an infinite number")
     return value, is_exact
 
 

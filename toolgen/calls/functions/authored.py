@@ -52,7 +52,7 @@ class AuthoredCodec(CheckedCodec[T], TypeCodec[T]):
         """
         TypeCodec.__init__(self, type_, name)
         self._schemas = {self.name: compact(dict(schema))}
-        self._rules = rules_class("input_schema needs a validator, and the package is missing")(
+        self._rules = rules_class("input_schema needs a JSON Schema validator, which is not installed")(
             schema, reads_dialect=True
         )
         defaults = json.loads(self._dump(type_.model_construct()))
@@ -113,22 +113,25 @@ def authored_codec(codec: TypeCodec, schema: Mapping[str, object], problems: lis
 def _problems(codec: TypeCodec, schema: Mapping[str, Any]) -> Iterator[str]:
     properties: Any = schema.get("properties")
     if schema.get("type") != "object" or not isinstance(properties, Mapping):
-        yield 'input_schema describes no object; write "type": "object" with "properties"'
+        yield 'input_schema must describe an object; write "type": "object" with "properties"'
         return
     if schema.get("additionalProperties", False) is not False:
-        yield "input_schema takes further properties; the function does not: leave additionalProperties out"
+        yield (
+            "input_schema allows additional properties, but the function does not; remove "
+            "additionalProperties"
+        )
     own = codec.schema
     for name in own.get("required", ()):
         if name not in properties:
-            yield f"input_schema has no property for the parameter {name!r}, which has no default"
+            yield f"input_schema has no property for the required parameter {name!r}"
         elif name not in schema.get("required", ()):
             yield (
-                f"the parameter {name!r} has no default, and input_schema does not require it; "
-                'add it to "required", or write a default'
+                f"the parameter {name!r} has no default, but input_schema does not require it; add it "
+                'to "required", or give the parameter a default'
             )
     for name, property_ in properties.items():
         if name not in own["properties"]:
-            yield f"input_schema has the property {name!r}, and the function has no such parameter"
+            yield f"input_schema has the property {name!r}, but the function has no such parameter"
         elif isinstance(property_, Mapping):
             yield from _property_problems(codec, name, property_)
 
@@ -139,7 +142,7 @@ def _property_problems(codec: TypeCodec, name: str, property_: Mapping[str, Any]
     values += property_.get("enum", ())
     for value in values:
         if issue := next(_issues(codec, name, value), ""):
-            yield f"input_schema has {compact(value)} for {name!r}, and the function refuses it: {issue}"
+            yield f"input_schema allows {compact(value)} for {name!r}, but the function rejects it: {issue}"
     if "const" in property_ or "enum" in property_:
         return
     taken = codec.schema["properties"][name].get("type", "something else")
@@ -147,7 +150,7 @@ def _property_problems(codec: TypeCodec, name: str, property_: Mapping[str, Any]
         types = part.get("type", ()) if isinstance(part, Mapping) else ()
         for type_ in [types] if isinstance(types, str) else types:
             if any(issue.constraint == "invalid_type" for issue in _issues(codec, name, _SAMPLES[type_])):
-                yield f"input_schema takes {type_} for {name!r}, and the function takes {taken}"
+                yield f"input_schema declares {type_} for {name!r}, but the function takes {taken}"
 
 
 def _issues(codec: TypeCodec, name: str, value: Json) -> Iterator[Any]:

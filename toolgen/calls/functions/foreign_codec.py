@@ -189,7 +189,7 @@ def json_schema_codec(schema: Mapping[str, Any] | bool, name: str, *, bounds_pat
         ToolgenError: it is no valid schema, or refers to another document; or the extra `jsonschema` is not
             installed.
     """
-    made = rules_class(f"the JSON Schema of {name} needs a validator, and the package is missing")
+    made = rules_class(f"the JSON Schema of {name} needs a JSON Schema validator, which is not installed")
     if isinstance(schema, bool):  # what they stand for, JSON Schema 2020-12 Core 4.3.2
         schema = {} if schema else {"not": {}}
     try:

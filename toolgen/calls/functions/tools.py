@@ -168,7 +168,9 @@ def func_error(
         if details is not None:
             codec = TypeCodec(details, class_name(name), is_result=True)
     except Exception as problem:  # noqa: BLE001 - pydantic asks a type of the author's, which may raise anything
-        raise RegistrationError(f"the details of {name} have no exact JSON form: {problem}") from None
+        raise RegistrationError(
+            f"the details of {name} cannot be expressed as a JSON Schema: {problem}"
+        ) from None
     return ErrorSpec(name=name, codec=codec, description=description, is_retryable=is_retryable)
 
 
@@ -176,11 +178,11 @@ def _error_problems(errors: Sequence[ErrorSpec]) -> Iterator[str]:
     names = [error.name for error in errors]
     for name in dict.fromkeys(names):
         if not TOOL_NAME.fullmatch(name):
-            yield f"{name!r} is no name of an error: a-z, 0-9 and _"
+            yield f"{name!r} is not an error name; use a-z, 0-9 and _"
         if name in RESERVED_CODES:
-            yield f"the error {name!r} has a name that the runtime itself uses; call it otherwise"
+            yield f"the error name {name!r} is reserved by the runtime; choose another name"
         if names.count(name) > 1:
-            yield f"it has two errors {name!r}"
+            yield f"the error {name!r} is declared twice"
 
 
 def function_toolset(
@@ -217,8 +219,8 @@ def _problems(
 ) -> Iterator[str]:
     if not TOOL_NAME.fullmatch(name) or len(name) > LONGEST_NAME:
         yield (
-            f"{name!r} is no name of a tool: up to {LONGEST_NAME} of a-z, 0-9 and _; "
-            'write func_tool(…, name="…")'
+            f"{name!r} is not a tool name; use up to {LONGEST_NAME} characters of a-z, 0-9 and _: "
+            'func_tool(…, name="…")'
         )
     for misfit in read.misfits:
         yield f"{misfit.message}; {misfit.hint}"
@@ -270,10 +272,11 @@ def _codec(
                 TypeCodec(parameter.annotation, parameter.name)
             except Exception as failure:  # noqa: BLE001 - as in `func_error`; it is a problem of the registration
                 problems.append(
-                    f"the type of the parameter {parameter.name!r} has no exact JSON form: {failure}"
+                    f"the type of the parameter {parameter.name!r} cannot be expressed as a JSON "
+                    f"Schema: {failure}"
                 )
         if len(problems) == before:
-            problems.append(f"its parameters have no exact JSON form: {error}")
+            problems.append(f"the parameters cannot be expressed as a JSON Schema: {error}")
         return None
     if schema is not None:
         from .authored import authored_codec  # few functions need it
@@ -334,7 +337,7 @@ def _result(name: str, read: TypedFunction, problems: list[str]) -> TypeCodec | 
         made = partial(TypeCodec, type_, type_name, is_result=True, description=texts)
         return deferred(made) if _holds(_is_plain_result, type_) else made()
     except Exception as error:  # noqa: BLE001 - as in `func_error`; it is a problem of the registration
-        problems.append(f"the type of its result has no exact JSON form: {error}")
+        problems.append(f"the result type cannot be expressed as a JSON Schema: {error}")
         return None
 
 

@@ -149,7 +149,7 @@ def _json_of(dump: Callable[[object], bytes], value: object) -> bytes:
         try:
             from_json(written, allow_inf_nan=False)
         except ValueError:
-            raise PydanticSerializationError("a number in it is infinite, or none") from None
+            raise PydanticSerializationError("it contains a number that is infinite or NaN") from None
     return written
 
 

@@ -102,10 +102,12 @@ async def _policy_decision(frame: Frame, call: ToolCall, preview: str) -> Allow 
         frame.services.stage_timeout, policy.decide(looked_at, spec, preview)
     )
     if not isinstance(decision, Allow | Ask | Deny):
-        raise TypeError(f"the policy decided {type(decision).__name__}; it returns Allow, Ask or Deny")
+        raise TypeError(f"the policy returned {type(decision).__name__}; it must return Allow, Ask or Deny")
     for name in ("question", "message"):
         if not isinstance(text := getattr(decision, name, ""), str):
-            raise TypeError(f"the {name} of the policy is a {type(text).__name__}; it must be a string")
+            raise TypeError(
+                f"the policy returned a {name} of type {type(text).__name__}; it must be a string"
+            )
     return decision
 
 

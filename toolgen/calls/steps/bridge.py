@@ -18,7 +18,7 @@ from .running_call import CALLER, RunningCall
 P = ParamSpec("P")
 T = TypeVar("T")
 
-_OVER: Final = "the call of this thread is over, and nobody waits for its result"
+_OVER: Final = "the call of this thread has already ended; its result is discarded"
 
 
 class CallEndedError(RuntimeError):
@@ -79,8 +79,8 @@ class Bridge:
         """
         if _is_in_event_loop():
             raise RuntimeError(
-                "a synchronous capability waits, and this thread runs an event loop; "
-                "use it in the function of the tool itself, or make that `async def`"
+                "a synchronous capability cannot be used in a thread that runs an event loop; use it "
+                "directly in the tool's function, or make the function `async def`"
             )
         future = self._begin(_outcome_of(self._call, partial(function, *args, **kwargs)))
         try:

@@ -61,7 +61,7 @@ storing: Final[Any] = LazyModule("toolgen.calls.steps.result_storing", None)
 _scalars: Final[Any] = LazyModule("toolgen.shapes.design.scalars", None)
 """Few calls need them, and an import in a function takes 0.2 µs in each call that does."""
 _NO_ENGINE: Final = ToolgenError(
-    "this runtime has no engine", hint="give it an engine: Runtime(engine=InProcessEngine())"
+    "this runtime has no engine", hint="pass an engine: Runtime(engine=InProcessEngine())"
 )
 
 
@@ -305,11 +305,13 @@ async def delegate_or_suspend(frame: Frame, returned: WithoutResult) -> ToolResu
     if isinstance(returned, Unfinished) and (why := frame.nobody_to_ask):
         question: object = returned.question
         if returned.kind == "credential" and isinstance(question, str) and question:
-            raise ToolError(f"{question}; nobody is asked for it: {why}")
+            raise ToolError(f"{question}; it is not requested because {why}")
         frame.services.reports.emit_authorization(spec.id, frame.meta, "denied", "runtime", UNAVAILABLE)
-        return frame.denied_result(f"{spec.name} has to ask a person, but {why}", code=UNAVAILABLE)
+        return frame.denied_result(f"{spec.name} needs a person's answer, but {why}", code=UNAVAILABLE)
     if suspender is None or (isinstance(returned, Pending) and spec.long_running is None):
-        raise MalformedResultError(f"{spec.name} returned pending, but its design has no LongRunning")
+        raise MalformedResultError(
+            f"{spec.name} returned a pending result, but its design has no LongRunning"
+        )
     if (call := frame.call) is not None and frame.tool.has_checks_before:
         frozen = spec.payload.encode(call.payload) if frame.tool.has_fixed_payload else call.payload_json
         return await suspender.suspend(frame, returned, frozen)
@@ -326,7 +328,7 @@ def _refuse_work(frame: Frame) -> ToolResult | None:
         return None
     log.warning("%s was not run: %s; %s", spec.id, error.message, error.hint)
     services.reports.emit_authorization(spec.id, frame.meta, "denied", "runtime", UNAVAILABLE)
-    message = f"{spec.name} was not run: its result comes later, and {error.message}"
+    message = f"{spec.name} was not run: it is long-running, and {error.message}"
     return frame.denied_result(message, code=UNAVAILABLE)
 
 

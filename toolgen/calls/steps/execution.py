@@ -141,7 +141,7 @@ class Execution:
                 raise
             except NoThreadError as error:
                 log.error("%s was not run: %s", tool.spec.id, error)
-                text = "cannot run now: earlier calls have not ended, and hold all its threads"
+                text = "cannot run now: all threads are occupied by earlier calls that have not ended"
                 raise _unfinished(tool, "tool_unavailable", text) from None
             finally:
                 call.thread = None
@@ -163,7 +163,7 @@ def _outcome_of_raw(answer: object) -> ToolOutcome | WithoutResult:
     if isinstance(answer, WithoutResult):
         return answer
     if not isinstance(answer, ToolResult):
-        raise MalformedResultError(f"a raw executor returns a ToolResult, not a {type(answer).__name__}")
+        raise MalformedResultError(f"a raw executor must return a ToolResult, not a {type(answer).__name__}")
     if answer.error is not None:
         raise answer.error
     return ToolOutcome(
@@ -181,11 +181,11 @@ def _failure(tool: RegisteredTool, context: ToolContext, error: ToolError | Time
         return error
     limit = error.limit or f"within {tool.timeout:g} seconds"
     if not (error.has_begun and context.has_begun):
-        late = _unfinished(tool, "timeout", f"was not run: it could not begin {limit}")
+        late = _unfinished(tool, "timeout", f"was not run: it could not start {limit}")
     elif not tool.may_repeat:
-        late = OutcomeUnknownError(f"{tool.spec.name} gave no answer {limit}; it may have run")
+        late = OutcomeUnknownError(f"{tool.spec.name} did not respond {limit}; it may have run")
     else:
-        late = _unfinished(tool, "timeout", f"gave no answer {limit}")
+        late = _unfinished(tool, "timeout", f"did not respond {limit}")
     late.__suppress_context__ = True  # as of one that is raised from None
     return late
 

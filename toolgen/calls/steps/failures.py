@@ -44,8 +44,8 @@ _HINTED: Final[dict[str, Any]] = {
 """The types of a hint's values."""
 
 _UNDECLARED: Final = (
-    "%s raised the error %s, which its design does not declare: the model gets its message alone, without "
-    'code and details; add Error("%s", …) to the tool, or to the method that it is bound to'
+    "%s raised the error %s, which its design does not declare, so the model gets only the message, "
+    'without code and details; add Error("%s", …) to the tool, or to the method that it is bound to'
 )
 
 log = logger("toolgen.runtime")
@@ -147,7 +147,7 @@ def _details(error_spec: ErrorSpec, details: object) -> bytes:
     if error_spec.codec is not None:
         return error_spec.codec.encode(details)
     if details is not None:
-        raise MalformedResultError(f"the error {error_spec.name} has details, and its design declares none")
+        raise MalformedResultError(f"the error {error_spec.name} has details, but its design declares none")
     return b""
 
 
@@ -234,7 +234,7 @@ def _hint(tool: str, hint: object, limit: int) -> RetryHint | None:
     """Return the hint of an error, its texts truncated; None for a value that is no hint."""
     if hint is None or (isinstance(hint, RetryHint) and _is_well_typed(hint)):
         return hint and truncate_hint(hint, limit)
-    log.warning("the retry hint of an error of %s has a value of a wrong type; the hint is left out", tool)
+    log.warning("the retry hint of an error of %s has a value of the wrong type; the hint is ignored", tool)
     return None
 
 
@@ -294,8 +294,8 @@ def unreadable_result(spec: ToolSpec, error: BaseException, execute: object = No
         if error._returned_by is not None:
             fault = MethodFault.of(error._returned_by[0], spec.id, scrubbed(error._returned_by[1]))
         elif type(code) is CodeType:
-            fault = MethodFault.of(code, spec.id, f"returned what does not fit: {scrubbed(str(error))}")
-    correlation_id = log_failure(log, error, "the result of tool %s cannot be read", spec.id, fault=fault)
+            fault = MethodFault.of(code, spec.id, f"returned a malformed result: {scrubbed(str(error))}")
+    correlation_id = log_failure(log, error, "the result of tool %s is malformed", spec.id, fault=fault)
     message = f"{spec.name} ran; its result could not be read (reference {correlation_id})"
     return ToolError(message, retry_hint=_malformed_hint(spec, message), correlation_id=correlation_id)
 

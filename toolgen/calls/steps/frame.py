@@ -255,10 +255,10 @@ def call_arguments(spec: ToolSpec, arguments: HostArguments) -> Arguments:
         return arguments
     if not isinstance(arguments, ToolModel):
         raise TypeError(
-            f"the arguments of {spec.name} are of the type {type(arguments).__name__}; "
-            f"give JSON text, a mapping or a {spec.payload.name}"
+            f"the arguments of {spec.name} have the type {type(arguments).__name__}; pass JSON text, a "
+            f"mapping or a {spec.payload.name}"
         )
     try:
         return spec.payload.encode(arguments)
     except MalformedResultError as error:
-        raise TypeError(f"the arguments of {spec.name} do not encode: {error}") from error
+        raise TypeError(f"the arguments of {spec.name} cannot be encoded: {error}") from error

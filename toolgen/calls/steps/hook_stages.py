@@ -172,7 +172,7 @@ def _replace_payload(frame: Frame, call: ToolCall, payload: object) -> ToolCall:
         TypeError: a person has seen the arguments.
     """
     if frame.resumption is not None:
-        raise TypeError("a hook cannot replace the arguments of a call that was answered")
+        raise TypeError("a hook cannot replace the arguments of a resumed call")
     codec = frame.spec.payload
     document = codec.encode(payload)
     return replace(

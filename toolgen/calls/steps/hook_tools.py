@@ -50,7 +50,7 @@ class HookTools:
         for tool, namer in self._namers.items():
             if tool not in self._tool_ids and _toolset(tool) not in self._silent:
                 raise RegistrationError(
-                    f"{namer} names {tool!r}, but no tool has this id", hint=self._hint(tool)
+                    f"{namer} names the tool {tool!r}, which does not exist", hint=self._hint(tool)
                 )
         self.is_settled = True
 
@@ -62,7 +62,7 @@ class HookTools:
         for tool, namer in self._namers.items():
             ids = listed.get(_toolset(tool), ())
             if ids and tool not in self._tool_ids and tool not in ids:
-                return f"{namer} names {tool!r}, which toolset {_toolset(tool)!r} does not list"
+                return f"{namer} names the tool {tool!r}, which toolset {_toolset(tool)!r} does not list"
         return ""
 
     def _hint(self, tool: str) -> str:

@@ -153,19 +153,19 @@ def checked_hook(hook: Hook) -> Hook:
     """
     if isinstance(hook, type):
         raise RegistrationError(
-            f"hook {hook.__name__} is a class", hint=f"give an instance: {hook.__name__}()"
+            f"hook {hook.__name__} is a class, not an instance", hint=f"pass an instance: {hook.__name__}()"
         )
     if not isinstance(hook, Hook):
         raise RegistrationError(
-            f"{type(hook).__name__} is no Hook", hint="derive its class from toolgen.runtime.Hook"
+            f"{type(hook).__name__} is not a Hook", hint="derive the class from toolgen.runtime.Hook"
         )
     named: object = hook.tools
     if named is not None and not (
         isinstance(named, Set) and named and all(isinstance(tool, str) for tool in named)
     ):
         raise RegistrationError(
-            f"{type(hook).__name__}.tools is {named!r}, not a frozenset of ids of tools",
-            hint='write tools = frozenset({"service.toolset.tool"}), or None for all',
+            f"{type(hook).__name__}.tools is {named!r}, not a frozenset of tool ids",
+            hint='write tools = frozenset({"service.toolset.tool"}), or None for all tools',
         )
     return hook
 
@@ -240,13 +240,18 @@ def checked_verdict(hook: HookMethod, verdict: object) -> Verdict:
     """
     if not isinstance(verdict, STRICTNESS):
         raise TypeError(
-            f"{_name(hook)} returned {type(verdict).__name__}; a hook returns Continue, Answer, Deny or Abort"
+            f"{_name(hook)} returned {type(verdict).__name__}; a hook must return Continue, Answer, "
+            "Deny or Abort"
         )
     if isinstance(verdict, Abort) and not isinstance(verdict.error, ToolError):
-        raise TypeError(f"{_name(hook)} aborts with a {type(verdict.error).__name__}, not a ToolError")
+        raise TypeError(
+            f"{_name(hook)} returned Abort with a {type(verdict.error).__name__}; the error must be a "
+            "ToolError"
+        )
     if isinstance(verdict, Deny) and not isinstance(verdict.message, str):
         raise TypeError(
-            f"{_name(hook)} denies with a {type(verdict.message).__name__}; a message must be a string"
+            f"{_name(hook)} returned Deny with a {type(verdict.message).__name__}; the message must be "
+            "a string"
         )
     return verdict
 

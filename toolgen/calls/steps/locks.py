@@ -91,7 +91,8 @@ class Locks:
         timer = None if loop.is_closed() else loop.call_later(_LATE_S, self._give_up, call)
         late.add_done_callback(partial(self._end, call, timer))
         log.warning(
-            "%s runs on after its call and keeps its lock; sequential calls wait for it for %g seconds",
+            "the executor of %s is still running after its call ended, and keeps its lock; sequential "
+            "calls wait up to %g seconds for it",
             call.tool,
             _LATE_S,
         )
@@ -103,7 +104,9 @@ class Locks:
             return
         call.is_stuck = True
         log.error(
-            "%s still runs on after its call; sequential calls are refused until it has ended", call.tool
+            "the executor of %s is still running after its call ended; sequential calls are rejected "
+            "until it returns",
+            call.tool,
         )
         for queue in call.lock.queues.values():
             while waiting := queue.pop():

@@ -68,11 +68,13 @@ def context_problem(name: str, function: Callable[..., object]) -> str:
     named = set(_contexts(function))
     if takes_sync_context(function) and named == {"ToolContext"}:
         return (
-            f"{name} is not asynchronous, and its capabilities would be; "
-            "write `ctx: SyncToolContext`, or `async def`"
+            f"{name} is synchronous, but ToolContext is asynchronous; write `ctx: SyncToolContext`, or "
+            "`async def`"
         )
     if is_async(function) and named == {"SyncToolContext"}:
-        return f"{name} is asynchronous, and a SyncToolContext waits; write `ctx: ToolContext`, or `def`"
+        return (
+            f"{name} is asynchronous, but SyncToolContext is synchronous; write `ctx: ToolContext`, or `def`"
+        )
     return ""
 
 

@@ -99,4 +99,7 @@ def _note(spec: ToolSpec, parts: Parts) -> str:
     named = "; ".join(map(str, issues))
     left = len(parts.issues) + parts.more - _MOST_NAMED
     more = f"; and {left} more" if left > 0 else ""
-    return visible(f"The call ran. Values that do not fit their documented type are as sent: {named}{more}.")
+    return visible(
+        "The call ran. These values do not fit their documented type and are returned as received: "
+        f"{named}{more}."
+    )

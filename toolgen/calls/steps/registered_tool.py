@@ -189,7 +189,7 @@ class RegisteredTool:
             value = getattr(meta, name)
             if not value:
                 raise RuntimeError(
-                    f"{self.spec.id} needs {name!r}, which the CallMeta of this call leaves empty"
+                    f"{self.spec.id} needs {name!r}, which is empty in the CallMeta of this call"
                 )
             values[attribute] = value
 
@@ -200,8 +200,8 @@ def problems_of(spec: ToolSpec, options: RuntimeOptions) -> list[str]:
         CALL_META_NAMES, *(interceptor.fills for interceptor in options.interceptors)
     )
     problems = [
-        f"nobody fills the injected field {name!r} of {spec.name!r}; give the Runtime an interceptor with "
-        f"fills=frozenset({{{name!r}}})"
+        f"no interceptor fills the injected field {name!r} of {spec.name!r}; pass the Runtime an "
+        f"interceptor with fills=frozenset({{{name!r}}})"
         for name in spec.injected
         if name not in filled
     ]
@@ -210,15 +210,15 @@ def problems_of(spec: ToolSpec, options: RuntimeOptions) -> list[str]:
 
         problems += [missing_capability(spec.name, name) for name in lacking]
     if spec.sequential_by and not spec.is_sequential:
-        problems.append(f"{spec.name!r} has sequential_by={spec.sequential_by!r} and is not sequential")
+        problems.append(f"{spec.name!r} has sequential_by={spec.sequential_by!r} but is not sequential")
     elif spec.sequential_by not in ("", SESSION) and not _has_argument(spec, spec.sequential_by):
         problems.append(
-            f"{spec.name!r} is sequential by {spec.sequential_by!r}, which is none of its arguments; "
-            f"name one, or write {SESSION!r}"
+            f"{spec.name!r} has sequential_by={spec.sequential_by!r}, which is not one of its "
+            f"arguments; name one, or write {SESSION!r}"
         )
     if spec.confirm is not None and spec.confirm.grantable and spec.confirm.payload is not None:
         problems.append(
-            f"{spec.name!r} is grantable, and its approval has a payload, which a grant does not have; "
+            f"{spec.name!r} is grantable, but its approval has a payload, which a grant cannot supply; "
             "remove one of them from its ConfirmSpec"
         )
     if spec.max_result_bytes is not None and spec.max_result_bytes < LEAST_RESULT_BYTES:
@@ -228,13 +228,13 @@ def problems_of(spec: ToolSpec, options: RuntimeOptions) -> list[str]:
         )
     codecs = spec.codecs
     problems += [
-        f"{codec.name} of {spec.name!r} has rules in its schema that no type holds, and the package that "
-        "checks them is missing; pip install 'toolgen[jsonschema]'"
+        f"the schema of {codec.name} of {spec.name!r} has rules that types cannot express, and the "
+        "package that validates them is not installed; pip install 'toolgen[jsonschema]'"
         for codec in codecs
         if lacks_validator(codec)
     ]
     problems += {
-        f"{missing} is missing, which has the schemas of its types; ship it with the generated code": None
+        f"{missing} with the schemas of its types is missing; ship it with the generated code": None
         for codec in codecs
         if (missing := missing_file(codec))
     }

@@ -80,7 +80,7 @@ def _refuse_ack(spec: ToolSpec, returned: object) -> None:
     """
     ack = spec.long_running.ack if spec.long_running is not None else None
     if ack is not None and type(returned) is ack.type:
-        fault = f"{spec.name} returned its acknowledgement alone, without the handle of the work"
+        fault = f"{spec.name} returned an acknowledgement without the handle of the work"
         hint = f"return ToolOutcome.pending(handle, {ack.type.__name__}(…))"
         raise MalformedResultError(f"{fault}{HINT}{hint}") from None
 
@@ -126,7 +126,9 @@ def _checked_block(block: object) -> Content:
     for field in fields(block):
         value = getattr(block, field.name)
         if not isinstance(value, _TYPES.get(field.name, str)):
-            raise MalformedResultError(f"{field.name} of a block of {block.type} is a {type(value).__name__}")
+            raise MalformedResultError(
+                f"{field.name} of a content block of type {block.type} is a {type(value).__name__}"
+            )
         if isinstance(value, str):
             texts[field.name] = portable_text(value)
     whole: Content = replace(block, **texts)  # type: ignore[arg-type]  # to each its own fields
@@ -139,7 +141,9 @@ def _encoded_artifact(spec: ToolSpec, artifact: object) -> Artifact:
     declared = spec.artifacts.get(artifact.kind)
     if declared is None:
         kinds = ", ".join(map(repr, spec.artifacts)) or "none"
-        raise MalformedResultError(f"artifact kind {artifact.kind!r} is not declared; declared are {kinds}")
+        raise MalformedResultError(
+            f"artifact kind {artifact.kind!r} is not declared; declared kinds: {kinds}"
+        )
     document = declared.codec.encode(artifact.data)
     return Artifact(kind=artifact.kind, data=artifact.data, source_tool=spec.id, json=document)
 

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from .frame import Frame
 
 
-NO_STORE: Final = "the runtime has no store of artifacts"
+NO_STORE: Final = "the runtime has no artifact store"
 """What `ArtifactRef.not_kept` says then; the data is only in the result."""
-_FAILED: Final = "the store of artifacts failed"
+_FAILED: Final = "the artifact store failed"
 
 
 async def store_and_truncate(frame: Frame, result: ToolResult) -> ToolResult:
@@ -103,5 +103,5 @@ async def _store(frame: Frame, artifact: Artifact, digest: str) -> tuple[str, st
         log.warning("artifact %s of %s was not stored: %s", artifact.kind, frame.spec.id, error)
         return "", str(error)
     except Exception:  # noqa: BLE001 - a store of the author's; logged, and the result says that it was not kept
-        log.exception("artifact %s of %s was not kept", artifact.kind, frame.spec.id)
+        log.exception("artifact %s of %s was not stored", artifact.kind, frame.spec.id)
         return "", _FAILED

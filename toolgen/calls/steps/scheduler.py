@@ -53,9 +53,9 @@ class Scheduler:
             return
         if before is not None and not before.is_closed() and (before.is_running() or not self.is_idle):
             raise EventLoopError(
-                "the runtime belongs to another event loop, which has not ended",
-                hint="make a runtime for each event loop, or hand over with run_coroutine_threadsafe; in a "
-                "synchronous tool ctx.wait(runtime.call, …) does",
+                "the runtime is used by another event loop that is still running",
+                hint="create a runtime for each event loop, or use run_coroutine_threadsafe; in a "
+                "synchronous tool use ctx.wait(runtime.call, …)",
             )
         self.loop = loop
         self._queues = Queues(options.max_queued)

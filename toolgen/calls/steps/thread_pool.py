@@ -51,7 +51,9 @@ class ThreadPool:
             ValueError: there could be no thread.
         """
         if max_threads < 1 or max_stuck < 0:
-            raise ValueError(f"a pool of {max_threads} threads, of which {max_stuck} may be stuck")
+            raise ValueError(
+                f"a thread pool needs max_threads >= 1 and max_stuck >= 0, not {max_threads} and {max_stuck}"
+            )
         self._max_threads = max_threads
         self._max_stuck = max_stuck
         self._lock = threading.Lock()
@@ -128,7 +130,9 @@ class ThreadPool:
             job = self._waiting[0]
             limit = self._max_threads - max(0, len(self._stuck) - self._max_stuck)
             if limit < 1 or self._is_refused(job.name):
-                self._waiting.popleft().tell(Raised(error=NoThreadError(f"{len(self._stuck)} are stuck")))
+                self._waiting.popleft().tell(
+                    Raised(error=NoThreadError(f"{len(self._stuck)} threads are stuck"))
+                )
                 continue
             if len(self._busy) - len(self._blocked) >= limit:
                 return
@@ -160,7 +164,8 @@ class ThreadPool:
             mine, all_ = sum(stuck.name == job.name for stuck in self._stuck), len(self._stuck)
             self._assign()
         log.warning(
-            "%s did not end in its time, and its thread is stuck: %d of it, %d in all, at most %d replaced",
+            "%s did not return within its timeout, so its thread is stuck: %d of this tool, %d in "
+                "total, at most %d are replaced",
             job.name, mine, all_, self._max_stuck,
         )  # fmt: skip
         return True
@@ -225,7 +230,7 @@ class Job:
         try:
             self._loop.call_soon_threadsafe(self._end, outcome)
         except RuntimeError:  # the loop is closed, and nobody waits
-            log.debug("%s ended after its event loop", self.name)
+            log.debug("%s returned after its event loop was closed", self.name)
 
     def _end(self, outcome: Outcome[Any]) -> None:
         self._has_ended = True
@@ -303,6 +308,9 @@ class _InThread:
             try:
                 return await self._threads.run(full_name, call)
             except NoThreadError as error:
-                raise ToolError(f"{full_name} is not available now: earlier calls have not ended") from error
+                raise ToolError(
+                    f"{full_name} is not available now: all threads are occupied by earlier calls that "
+                    "have not ended"
+                ) from error
 
         return call

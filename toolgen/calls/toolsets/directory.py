@@ -47,8 +47,8 @@ class Directory:
         for tool in added:
             if other := taken.get(tool.spec.id):
                 raise RegistrationError(
-                    f"toolset {tool.toolset!r} brings {tool.spec.id!r}, "
-                    f"which the registered toolset {other.toolset!r} serves"
+                    f"toolset {tool.toolset!r} has the tool {tool.spec.id!r}, which the registered "
+                    f"toolset {other.toolset!r} has already"
                 )
             taken[tool.spec.id] = tool
         for tool in added:
@@ -66,12 +66,12 @@ class Directory:
         """Return the error message for an unknown tool name, with up to three close names."""
         if tool in self._with_name:
             ids = ", ".join(registered.spec.id for registered in self._with_name[tool])
-            return f"more than one tool is called {tool!r}: {ids}; use the id"
+            return f"more than one tool has the name {tool!r}: {ids}; use the id"
         asked = tool if len(tool) <= LONGEST_NAME else f"{tool[:LONGEST_NAME]}…"
         if tool in self._former:
             return f"the tool {asked!r} is no longer available"
         near = difflib.get_close_matches(asked, [*self._with_name, *self.by_id], 3)
-        return f"there is no tool {asked!r}" + (f"; close names are {', '.join(near)}" if near else "")
+        return f"there is no tool {asked!r}" + (f"; similar names: {', '.join(near)}" if near else "")
 
     def unknown_tool_result(self, tool: str, meta: CallMeta, services: RuntimeServices) -> ToolResult:
         """Return the error result of a call whose tool does not exist."""

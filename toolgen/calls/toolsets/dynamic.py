@@ -160,8 +160,8 @@ def as_toolset(toolset: DynamicToolset | ToolsetRegistration) -> DynamicToolset:
         return StaticToolset(name=name, bound=bound, instructions=toolset.instructions, native=native)
     if isinstance(toolset, type) or not isinstance(toolset, DynamicToolset):
         name = getattr(toolset, "__name__", type(toolset).__name__)
-        hint = "it has a `name` and `async def tools(self, context)`"
-        raise RegistrationError(f"{name} is no toolset", hint=hint)
+        hint = "a toolset has a `name` and `async def tools(self, context)`"
+        raise RegistrationError(f"{name} is not a toolset", hint=hint)
     return toolset
 
 
@@ -229,7 +229,7 @@ async def list_tools(toolset: DynamicToolset, context: ReadonlyContext, options:
     foreign, left_out = is_foreign(toolset), dict(getattr(listed, "left_out", {}))
     problems = [(tool, problem) for tool in listed if (problem := _problem(tool))]
     if foreign:
-        left_out |= {tool.spec.id: f"it is called {problem}" for tool, problem in problems}
+        left_out |= {tool.spec.id: f"its name is {problem}" for tool, problem in problems}
         listed = [tool for tool in listed if tool.spec.id not in left_out]
     elif problems:
         raise SnapshotError(f"toolset {toolset.name!r} lists {'; '.join(problem for _, problem in problems)}")
@@ -249,9 +249,9 @@ async def list_tools(toolset: DynamicToolset, context: ReadonlyContext, options:
 
 def _problem(tool: object) -> str:
     if not isinstance(tool, BoundTool):
-        return f"a {type(tool).__name__}, which is no BoundTool"
+        return f"a {type(tool).__name__}, which is not a BoundTool"
     if not WIRE_NAME.fullmatch(name := tool.spec.name):
-        return f"{name!r}, and a wire name has up to {LONGEST_NAME} letters, digits, - and _"
+        return f"{name!r}, but a wire name must have 1 to {LONGEST_NAME} letters, digits, - and _"
     return ""
 
 
@@ -323,7 +323,7 @@ def _without_taken(listed: ToolList, owners: dict[str, str]) -> ToolList:
     for tool in listed.tools:
         keys = (tool.spec.id, tool.spec.name)
         if taken := next((key for key in keys if key in owners), None):
-            left_out[tool.spec.id] = f"toolset {owners[taken]!r} has a tool {taken!r} already"
+            left_out[tool.spec.id] = f"toolset {owners[taken]!r} already has a tool {taken!r}"
         else:
             owners.update(dict.fromkeys(keys, listed.toolset))
             tools.append(tool)

@@ -146,7 +146,7 @@ def _listed(option: str, values: Any) -> Iterable[Any]:
     if isinstance(values, Iterable):
         return values
     name = getattr(values, "__name__", type(values).__name__)
-    raise RegistrationError(f"{option}= is {name}, not a list", hint=f"give a list: {option}=[{name}(…)]")
+    raise RegistrationError(f"{option}= is {name}, not a list", hint=f"pass a list: {option}=[{name}(…)]")
 
 
 def _checked(interceptor: Interceptor) -> Interceptor:
@@ -159,7 +159,9 @@ def _checked(interceptor: Interceptor) -> Interceptor:
     name = getattr(interceptor, "__name__", type(interceptor).__name__)
     fills: object = getattr(interceptor, "fills", None)
     if isinstance(interceptor, type):
-        raise RegistrationError(f"interceptor {name} is a class", hint=f"give an instance: {name}(…)")
+        raise RegistrationError(
+            f"interceptor {name} is a class, not an instance", hint=f"pass an instance: {name}(…)"
+        )
     if not isinstance(fills, (frozenset, set)) or not fills:
         raise RegistrationError(
             f"{name}.fills is {fills!r}, not a frozenset of field names",
@@ -167,7 +169,8 @@ def _checked(interceptor: Interceptor) -> Interceptor:
         )
     if call_facts := fills.intersection(CALL_META_NAMES):
         raise RegistrationError(
-            f"{name}.fills names {', '.join(sorted(call_facts))}, which the runtime fills from the CallMeta",
+            f"{name}.fills contains {', '.join(sorted(call_facts))}, which the runtime fills from the "
+            "CallMeta",
             hint="set it in the CallMeta of the call",
         )
     intercept: object = getattr(interceptor, "intercept", None)
@@ -239,7 +242,10 @@ def _bound(registration: ToolsetRegistration, problems: list[str]) -> tuple[Boun
     """Return the tools whose method exists; the others become problems."""
     executor = registration.executor
     if isinstance(executor, type):
-        problems.append(f"{executor.__name__} is a class; give an instance of it: {executor.__name__}(…)")
+        problems.append(
+            f"executor {executor.__name__} is a class, not an instance; pass an instance: "
+            f"{executor.__name__}(…)"
+        )
         return ()
     problems += service_problems(executor)
     raw = is_async(executor)
@@ -278,5 +284,5 @@ def _by_unique_name(capabilities: Iterable[Capability]) -> dict[str, Capability]
     provided = tuple(capabilities)
     by_name = {capability.name: capability for capability in provided}
     if len(by_name) < len(provided):
-        raise RegistrationError("two capabilities have one name: " + ", ".join(by_name))
+        raise RegistrationError("two capabilities have the same name: " + ", ".join(by_name))
     return by_name

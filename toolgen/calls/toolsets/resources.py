@@ -84,7 +84,7 @@ class ManagedResource:
 
     def _report(self, task: asyncio.Task[None]) -> None:
         if task.done() and not task.cancelled() and (error := task.exception()):
-            log.error("toolset %s failed while it was open or closed", self._name, exc_info=error)
+            log.error("toolset %s failed while it was open or closing", self._name, exc_info=error)
 
 
 class ResourceStack:

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     AnyTool: TypeAlias = str | ToolSpec
 
 _LONG_RUNNING: Final = (
-    "{} may answer before its work is done; do not call it again for the same work, "
-    "the result comes by itself."
+    "{} may return before its work is done. Do not call it again for the same work; the result "
+    "arrives later by itself."
 )
 Listing: TypeAlias = "Callable[[], Awaitable[Snapshot]]"
 """Lists tools as they are now."""
@@ -178,8 +178,8 @@ def _refuse_clashes(lists: Sequence[ToolList]) -> None:
             for kind, key in (("id", spec.id), ("wire name", spec.name)):
                 if (first := seen.get((kind, key))) is not None:
                     raise SnapshotError(
-                        f"two tools have the {kind} {key!r}: one of toolset {first!r}, "
-                        f"one of toolset {listed.toolset!r}",
+                        f"two tools have the {kind} {key!r}: one in toolset {first!r}, one in toolset "
+                        f"{listed.toolset!r}",
                         hint="give one of the toolsets a prefix: prefixed(toolset, …)",
                     )
                 seen[kind, key] = listed.toolset

@@ -166,7 +166,7 @@ class Toolsets:
                 if added.on_error == "fail":
                     await self.close()
                     raise _failed_list(added, "open", error) from error
-                _log_failure(logging.ERROR, f"toolset {added.toolset.name} does not open", error)
+                _log_failure(logging.ERROR, f"toolset {added.toolset.name} failed to open", error)
             except BaseException:
                 await self.close()
                 raise
@@ -244,7 +244,7 @@ class Toolsets:
         try:
             if added.owned is not None and not self.managers.is_open:
                 raise SnapshotError(
-                    "the runtime is not open", hint="write `async with runtime:` around its use"
+                    "the runtime is not open", hint="use the runtime inside `async with runtime:`"
                 )
             work = self._opened_and_listed(added, context)
             name, deadline = f"toolset {added.toolset.name}", _deadline_in(added.timeout)
@@ -270,7 +270,7 @@ class Toolsets:
         """
         ids = {listed.toolset: [tool.spec.id for tool in listed.tools] for listed in lists}
         if problem := self._options.hook_tools.missing(ids):
-            hint = "correct the id, or let the toolset say in `tool_ids` what it may list"
+            hint = "correct the id, or declare in the toolset's `tool_ids` which tools it can list"
             raise SnapshotError(problem, hint=hint)
 
     def _log_left_out(self, lists: Sequence[ToolList]) -> None:
@@ -281,9 +281,9 @@ class Toolsets:
                 self._logged.clear()
             self._logged.update(new)
             for tool, reason in new[:_MOST_AT_ONCE]:
-                log.warning("toolset %s: the tool %s is left out: %s", listed.toolset, tool, reason)
+                log.warning("toolset %s: the tool %s is not offered: %s", listed.toolset, tool, reason)
             if (others := len(new) - _MOST_AT_ONCE) > 0:
-                log.warning("toolset %s: %d other tools are left out", listed.toolset, others)
+                log.warning("toolset %s: %d other tools are not offered", listed.toolset, others)
 
     def _list_after_failure(
         self, added: _DynamicToolsetState, context: ReadonlyContext, error: Exception
@@ -297,7 +297,9 @@ class Toolsets:
         last = added.last.get(context.meta.session_id)
         if added.on_error == "fail" or (added.on_error == "stale" and last is None):
             raise _failed_list(added, "list its tools", error) from error
-        _log_failure(logging.WARNING, f"toolset {name} cannot list its tools, {added.on_error}", error)
+        _log_failure(
+            logging.WARNING, f"toolset {name} cannot list its tools (on_error={added.on_error})", error
+        )
         if added.on_error == "drop" or last is None:
             return ToolList(toolset=name, failure=failure, public_failure=_public_reason(error))
         return replace(last, failure=failure, public_failure=_public_reason(error))
@@ -337,7 +339,7 @@ def _reason_text(error: Exception) -> str:
     if isinstance(error, RegistrationError):
         return error.message
     if isinstance(error, TimeoutError):
-        return "it took too long"
+        return "it timed out"
     text = error.message if isinstance(error, ToolgenError) else str(error)  # its hint is no reason
     return f"{type(error).__name__}: {text}"
 

@@ -60,10 +60,10 @@ class Metrics:
             explicit_bucket_boundaries_advisory=_CALLS_S,
         )
         self._unfit = meter.create_counter(
-            "toolgen.results.unfit", "{result}", "Results of lenient services that do not fit."
+            "toolgen.results.unfit", "{result}", "Results of lenient services that do not fit their type."
         )
         self._retries = meter.create_counter(
-            "toolgen.retries", "{attempt}", "Further attempts at calls and plannings."
+            "toolgen.retries", "{attempt}", "Retries of calls and plannings."
         )
         self._opened = meter.create_counter(
             "toolgen.suspensions.opened", "{suspension}", "Suspended calls and questions of planners."
@@ -74,18 +74,18 @@ class Metrics:
         self._wait_s = meter.create_histogram(
             "toolgen.suspensions.duration",
             "s",
-            "Time until an answer.",
+            "Time until a suspension is answered.",
             explicit_bucket_boundaries_advisory=_WAITS_S,
         )
-        self._started = meter.create_counter("toolgen.runs.started", "{run}", "Runs that have begun.")
+        self._started = meter.create_counter("toolgen.runs.started", "{run}", "Runs that have started.")
         self._run_ends = meter.create_counter("toolgen.runs.ended", "{run}", "Runs that have ended.")
         self._open = meter.create_up_down_counter(
-            "toolgen.runs.open", "{run}", "Runs that this process has seen and that are not over."
+            "toolgen.runs.open", "{run}", "Unfinished runs that this process has seen."
         )
         self._run_s = meter.create_histogram(
             "gen_ai.invoke_agent.duration",
             "s",
-            "Duration of runs, their waits included.",
+            "Duration of runs, including the time they wait.",
             explicit_bucket_boundaries_advisory=_RUNS_S,
         )
 

@@ -66,7 +66,7 @@ class CallSpan:
         try:
             self._note(self._span, result)
         except Exception:
-            log.exception("the attributes of a span were not set")
+            log.exception("the attributes of a span could not be set")
         return result
 
     def conclude(self, result: ToolResult | None) -> None:
@@ -184,7 +184,7 @@ class ToolSpans:
         try:
             return self._tracer.start_span(name, context, kind, present, links)
         except Exception:
-            log.exception("a span was not started")
+            log.exception("a span could not be started")
             return None
 
     def _started(self, spec: ToolSpec, meta: CallMeta, arguments: Arguments, before: str) -> Span | None:
@@ -204,7 +204,7 @@ class ToolSpans:
             try:
                 attributes["gen_ai.tool.call.arguments"] = _shown_arguments(arguments, spec)[:_LONGEST]
             except Exception:
-                log.exception("the arguments of a call are not in its span")
+                log.exception("the arguments of a call could not be added to its span")
         return self.started(f"execute_tool {spec.name}", attributes, under=before, is_linked=True)
 
 
@@ -254,7 +254,7 @@ def trace_of(span: Span | None) -> str:
     try:
         TraceContextTextMapPropagator().inject(carrier, set_span_in_context(span))
     except Exception:
-        log.exception("a span does not say its trace")
+        log.exception("a span has no trace context")
     return carrier.get("traceparent", "")
 
 
@@ -313,7 +313,7 @@ def end_span(span: Span, error: BaseException | None = None) -> None:
             span.set_status(_error())
         span.end()
     except Exception:
-        log.exception("a span was not ended")
+        log.exception("a span could not be ended")
 
 
 def _error() -> Any:

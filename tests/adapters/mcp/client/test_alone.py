@@ -91,10 +91,10 @@ async def test_a_server_takes_no_name_of_a_tool_of_the_host(
                 assert (await snapshot.call("echo", {"n": 1})).result == {"n": 1}
                 (reason,) = snapshot.left_out.values()
                 assert list(snapshot.left_out) == ["mcp.bare.transfer"]
-                assert "has a tool 'transfer' already" in reason
+                assert "already has a tool 'transfer'" in reason
     told = [record.getMessage() for record in caplog.records if record.levelno == logging.WARNING]
     assert len(told) == 2  # once for each runtime
-    assert told[0].startswith("toolset bare: the tool mcp.bare.transfer is left out: toolset '")
+    assert told[0].startswith("toolset bare: the tool mcp.bare.transfer is not offered: toolset '")
 
 
 async def test_of_two_servers_the_first_has_the_name() -> None:
@@ -121,7 +121,7 @@ async def test_a_name_that_a_prefix_makes_too_long_costs_its_own_tool_alone() ->
     async with served(prefixed(bare("names"), "p" * 20)) as (_, snapshot):
         assert [spec.name for spec in snapshot.specs] == ["p" * 20 + "echo"]
         assert len(snapshot.left_out) == 2
-        assert all("a wire name has up to 64 letters" in reason for reason in snapshot.left_out.values())
+        assert all("a wire name must have 1 to 64 letters" in reason for reason in snapshot.left_out.values())
 
 
 async def test_a_tool_that_can_be_called_as_a_task_alone_is_left_out_with_the_reason() -> None:
@@ -148,7 +148,7 @@ async def test_a_tool_that_a_hook_names_and_a_server_lists_no_longer_costs_its_t
     async with runtime:
         snapshot = await runtime.tools.snapshot()
     assert [spec.id for spec in snapshot.specs] == ["bank.money.transfer"]
-    reason = "hook Guard names 'home.bare.gone', which toolset 'home.bare' does not list"
+    reason = "hook Guard names the tool 'home.bare.gone', which toolset 'home.bare' does not list"
     assert snapshot.failures == {"home.bare": reason}
 
 
@@ -169,4 +169,4 @@ async def test_the_log_names_a_hundred_tools_that_a_list_leaves_out(
             assert len((await runtime.tools.snapshot()).left_out) == 1_000
     told = [record.getMessage() for record in caplog.records]
     assert len(told) == 101
-    assert told[-1] == "toolset broken: 900 other tools are left out"
+    assert told[-1] == "toolset broken: 900 other tools are not offered"

@@ -218,7 +218,7 @@ async def test_a_call_that_runs_out_of_time_may_have_run(log: Path) -> None:
         hangs = await snapshot.call("hang", {})
         assert (hangs.status, str(hangs.error)) == (
             "unknown",
-            "hang gave no answer within 0.1 seconds; it may have run",
+            "hang did not respond within 0.1 seconds; it may have run",
         )
         reads = await snapshot.call("hang_reading", {})
         assert reads.retry_hint is not None

@@ -28,7 +28,7 @@ async def test_a_pinned_tool_that_changed_is_left_out_and_named(caplog: pytest.L
         reason = "it is pinned, and its server has changed it since it was first listed"
         assert after.left_out == {"mcp.hostile.fine": reason}
         assert str((await before.call("fine", {})).error) == CHANGED
-    assert f"the tool mcp.hostile.fine is left out: {reason}" in caplog.text
+    assert f"the tool mcp.hostile.fine is not offered: {reason}" in caplog.text
 
 
 async def test_a_change_may_cost_all_tools_of_the_server() -> None:

@@ -87,7 +87,7 @@ async def test_a_tool_that_the_protocol_does_not_allow_does_not_cost_the_others(
     async with served(bare("misfits")) as (_, snapshot), served(bare("good")) as (_, good):
         assert [spec.id for spec in snapshot.specs] == [spec.id for spec in good.specs]
         assert list(snapshot.left_out) == ["mcp.bare.union", "mcp.bare.None"]
-    assert "toolset bare: the tool mcp.bare.union is left out: " in caplog.text
+    assert "toolset bare: the tool mcp.bare.union is not offered: " in caplog.text
 
 
 @pytest.mark.exhaustive
@@ -152,7 +152,7 @@ async def test_a_server_that_is_left_out_takes_one_line_of_the_log(caplog: pytes
         records = [record for record in caplog.records if "cannot list its tools" in record.getMessage()]
         told = records[0].getMessage()
         assert told.startswith(
-            "toolset none cannot list its tools, drop: MCPServerError: the MCP server 'none'"
+            "toolset none cannot list its tools (on_error=drop): MCPServerError: the MCP server 'none'"
         )
         assert ("\n" in told, records[0].exc_info) == (False, None)
         assert [record.levelno for record in records[1:]] == [logging.DEBUG] * (level == logging.DEBUG)

@@ -59,7 +59,7 @@ async def test_a_call_that_falls_silent_has_no_more() -> None:
         result = await call
     assert (result.status, str(result.error)) == (
         "unknown",
-        "work gave no answer for 60 seconds after its last progress; it may have run",
+        "work did not respond for 60 seconds after its last progress; it may have run",
     )
 
 
@@ -71,7 +71,7 @@ async def test_a_call_without_progress_is_silent_from_its_beginning() -> None:
         assert not call.done()
         put_forward(2)
         result = await call
-    assert str(result.error) == "work gave no answer within 60 seconds; it may have run"
+    assert str(result.error) == "work did not respond within 60 seconds; it may have run"
 
 
 @by_clock
@@ -80,7 +80,7 @@ async def test_progress_does_not_extend_a_call_beyond_its_whole_time() -> None:
         await pass_steps(snapshot, 2, 50)
         put_forward(21)
         result = await call
-    assert str(result.error) == "work gave no answer within 120 seconds; it may have run"
+    assert str(result.error) == "work did not respond within 120 seconds; it may have run"
 
 
 @by_clock
@@ -89,7 +89,7 @@ async def test_the_silence_of_one_call_is_not_that_of_another_one() -> None:
         other = asyncio.create_task(snapshot.call("hang", {}))
         await snapshot.call("echo", {"n": 1})
         await pass_steps(snapshot, 2, 40)
-        assert str((await other).error) == "hang gave no answer within 60 seconds; it may have run"
+        assert str((await other).error) == "hang did not respond within 60 seconds; it may have run"
         assert not call.done()
         await snapshot.call("finish", {})
         assert (await call).status == "ok"

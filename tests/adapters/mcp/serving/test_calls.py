@@ -91,7 +91,7 @@ async def test_a_tool_that_is_not_there_is_an_error_of_the_protocol(era: str) ->
         with pytest.raises(MCPError) as raised:
             await one.client.call_tool("weihg", {})
     assert raised.value.error.code == types.INVALID_PARAMS
-    assert "close names are weigh" in raised.value.error.message
+    assert "similar names: weigh" in raised.value.error.message
 
 
 async def test_an_error_of_a_tool_is_a_result(era: str) -> None:
@@ -210,7 +210,7 @@ async def test_an_artifact_is_a_link_that_its_session_reads(era: str) -> None:
         assert isinstance(contents, types.TextResourceContents)
         assert json.loads(contents.text) == {"id": "p1", "weight": 2}
         who[0] = "s-jonas"
-        with pytest.raises(MCPError, match="belong to another session") as raised:
+        with pytest.raises(MCPError, match="belongs to another session") as raised:
             await client.read_resource(link.uri)
     assert raised.value.error.code == types.INVALID_PARAMS
 

@@ -112,7 +112,7 @@ async def test_an_elicitation_grants_no_further_calls(era: str) -> None:
     mira = Person(accept(approved=True, grant="all"), accept(approved=True))
     async with served(era, elicitation=mira, approvals="elicitation") as one:
         assert await one.text("burn", id="p1") == '"p1 is ash"'
-    assert "an answer that comes through MCP or a framework grants no further calls" in mira.asked[1].message
+    assert "answers that come through MCP or a framework cannot grant further calls" in mira.asked[1].message
     assert one.desk.log == ["burn p1"]
 
 
@@ -143,7 +143,7 @@ async def test_whoever_may_not_answer_leaves_the_call_to_others(era: str) -> Non
     ) as one:
         document = json.loads(await one.text("burn", id="p1"))
         assert len(await one.runtime.waits.list()) == 1
-    assert "the requester of the call may not approve it" in document["error"]
+    assert "the requester of the call must not approve it" in document["error"]
     assert one.desk.log == []
 
 
@@ -208,7 +208,7 @@ async def test_work_that_fails_or_is_taken_back_ends_its_call(era: str) -> None:
         one.runtime.tools.register(letters())
         answers: tuple[tuple[Json, dict[str, str]], ...] = (
             ({"error": "the letter is lost"}, {"error": "the letter is lost"}),
-            (None, {"unknown": "not needed; the work may be done all the same"}),
+            (None, {"unknown": "not needed; the work may still be done"}),
         )
         for answer, told in answers:
             call = asyncio.create_task(one.text("deliver_letter"))
@@ -287,7 +287,7 @@ async def test_progress_is_told_after_an_approval_too(era: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("schema", "text"), [({}, '"the answer is x"'), ({"enum": [1, "x"]}, "the schema of a question is")]
+    ("schema", "text"), [({}, '"the answer is x"'), ({"enum": [1, "x"]}, "the schema of a question must")]
 )
 async def test_a_question_without_a_type_is_no_empty_form(era: str, schema: Any, text: str) -> None:
     async def guess(ctx: ToolContext) -> str | Unfinished:

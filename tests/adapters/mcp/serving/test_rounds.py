@@ -59,7 +59,7 @@ async def test_a_state_of_another_session_is_refused() -> None:
     async with served("auto", elicitation=Person(), approvals="elicitation", **options) as one:
         state = (await asked(one)).request_state or ""
         session[0] = "s-jonas"
-        with pytest.raises(MCPError, match="waits in another session"):
+        with pytest.raises(MCPError, match="belongs to another session"):
             await answered(one, state)
     assert one.desk.log == []
 

@@ -34,7 +34,7 @@ async def test_a_token_is_only_where_it_was_asked_for(home: Home) -> None:
     asked = view.approval
     assert asked is not None
     document = {
-        "error": f"it waits for a person as {asked.id}",
+        "error": f"the call waits for a person's answer ({asked.id})",
         "code": "approval_unavailable",
         "id": asked.id,
     }
