@@ -101,20 +101,20 @@ def test_a_type_of_several_tools_stands_in_a_file_once() -> None:
 @pytest.mark.parametrize(
     ("document", "message"),
     [
-        ([], "is not a catalogue of tools"),
-        ({"catalog": 3, "tools": []}, "is not a catalogue of tools"),
-        ({"tools": [1]}, "is not a catalogue of tools"),
+        ([], "is not a tool catalogue"),
+        ({"catalog": 3, "tools": []}, "is not a tool catalogue"),
+        ({"tools": [1]}, "is not a tool catalogue"),
         ({"catalog": {"format": True}, "tools": []}, "is a catalogue of format True, and this toolgen reads"),
         (
             {"tools": [{"payload": {"schema": {"$ref": "#/types/A"}}}], "types": {"B": {}}},
             "is not a catalogue",
         ),
-        ({"tools": [{"payload": 3}], "types": {"B": {}}}, "is not a catalogue of tools"),
+        ({"tools": [{"payload": 3}], "types": {"B": {}}}, "is not a tool catalogue"),
         (
             {"catalog": {"format": 3, "root": "/etc/passwd"}, "tools": []},
             "but the root catalogue that it names cannot be read",
         ),
-        ({"catalog": {"format": 3, "root": 3}, "tools": []}, "is not a catalogue of tools"),
+        ({"catalog": {"format": 3, "root": 3}, "tools": []}, "is not a tool catalogue"),
         (
             {"catalog": {"format": 3, "root": "../tool_schemas.json"}, "tools": [{"id": "a"}]},
             "'a', which its root lacks",

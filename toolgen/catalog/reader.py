@@ -71,7 +71,7 @@ class Catalogue:
             for part in parts:
                 yield CatalogueType(class_of(part), part["schema"], tuple(part.get("noted_formats", ())))
         except (LookupError, TypeError, AttributeError) as error:
-            raise CatalogueError("is not a catalogue of tools") from error
+            raise CatalogueError("is not a tool catalogue") from error
 
 
 def read_catalogue(document: Any, read: Callable[[str], Any] | None = None) -> Catalogue:
@@ -85,7 +85,7 @@ def read_catalogue(document: Any, read: Callable[[str], Any] | None = None) -> C
             tools are not in the root.
     """
     if not isinstance(document, dict):
-        raise CatalogueError("is not a catalogue of tools")
+        raise CatalogueError("is not a tool catalogue")
     _require_format(document)
     try:
         tools = _objects(document.get("tools"))
@@ -98,7 +98,7 @@ def read_catalogue(document: Any, read: Callable[[str], Any] | None = None) -> C
         head = document.get("catalog", {})
         design, version = str(head.get("design", "")), str(head.get("version", ""))
     except (LookupError, TypeError, AttributeError) as error:
-        raise CatalogueError("is not a catalogue of tools") from error
+        raise CatalogueError("is not a tool catalogue") from error
     return Catalogue(
         has_head=bool(head),
         design=design,
@@ -159,10 +159,10 @@ def _require_format(document: Mapping[str, Json]) -> None:
                     "generate it again with this version (toolgen gen)"
                 )
         case _:
-            raise CatalogueError("is not a catalogue of tools")
+            raise CatalogueError("is not a tool catalogue")
 
 
 def _objects(value: Any) -> tuple[Mapping[str, Json], ...]:
     if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
-        raise CatalogueError("is not a catalogue of tools")
+        raise CatalogueError("is not a tool catalogue")
     return tuple(value)

@@ -76,7 +76,7 @@ class SchemaFile:
         except CatalogueError as error:
             raise self._unfit(str(error)) from error
         except (ValueError, TypeError, RecursionError) as error:
-            raise self._unfit("is not a catalogue of tools") from error
+            raise self._unfit("is not a tool catalogue") from error
 
     def _unfit(self, fault: str) -> ToolgenError:
         return ToolgenError(f"{self} {fault}", hint="run `toolgen gen`")
