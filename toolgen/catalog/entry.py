@@ -53,7 +53,7 @@ class TypeRecord:
     noted_formats: tuple[str, ...] = ()
     """JSON Pointers of each `format` in the schema that no codec checks."""
     sensitive: tuple[str, ...] = ()
-    """Where documents have values that no observer may see: JSON Pointers, `*` for every item or key."""
+    """Places of values that observers must not see: JSON Pointers, `*` for every item or key."""
 
 
 @frozen_record

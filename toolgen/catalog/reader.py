@@ -55,7 +55,7 @@ class Catalogue:
     """Entries, whole."""
     completions: tuple[Mapping[str, Any], ...] = ()
     agents: tuple[Mapping[str, Any], ...] = ()
-    """What the root says of each agent: `id`, its `tools` by `id`, `name` and its own `confirmation`."""
+    """Facts of each agent in the root: `id`, its `tools` by `id`, `name` and its own `confirmation`."""
     version: str = ""
     """Version of the design; "" where it has none."""
 

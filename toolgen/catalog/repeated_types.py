@@ -25,7 +25,7 @@ class RepeatedTypes:
 
     def __init__(self, entries: Iterable[Mapping[str, Json]]) -> None:
         self._keys: dict[int, str] = {}
-        """What is equal for equal schemas, by the identity of these."""
+        """Keys that are equal for equal schemas, by the identity of the schemas."""
         self._is_plain = True
         """Whether no schema has what a reader would take for a reference."""
         self._types: dict[str, Json] = {}

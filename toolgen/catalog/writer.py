@@ -24,7 +24,7 @@ from .repeated_types import RepeatedTypes
 
 _EXPONENT: Final = re.compile(r"e-?\d+(?:[,\]}\n]|\Z)")
 _SMALL: Final = "0.0000"
-"""What small and large floats have in the JSON of pydantic, where Python writes `1e-05` and `1e+16`."""
+"""Marks of small and large floats in pydantic's JSON, which Python writes as `1e-05` and `1e+16`."""
 
 
 Entry: TypeAlias = dict[str, Json]

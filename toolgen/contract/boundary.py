@@ -51,7 +51,7 @@ class Raised:
 
 
 Outcome: TypeAlias = Returned[T] | Raised
-"""How author code ended, as a value that can cross tasks and threads."""
+"""Outcome of author code, as a value that can cross tasks and threads."""
 
 
 def value_of(outcome: Outcome[T]) -> T:

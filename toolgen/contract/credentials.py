@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _KINDS: Final = {"api_key": "API key", "basic": "password", "bearer": "token", "oauth2": "authorization"}
 _PARTS: Final = re.compile(r"[^A-Za-z0-9]+|(?<=[a-z0-9])(?=[A-Z])")
-"""Where the words of a name end."""
+"""Boundaries between the words of a name."""
 _ESCAPE: Final = re.compile("%[0-9A-F]{2}")
 
 
@@ -31,7 +31,7 @@ class Credential:
 
     secret: str = field(repr=False)
     username: str = ""
-    """Who signs in, where the scheme is `basic`; "" for the others."""
+    """User name for the scheme `basic`; "" for the others."""
     refresh_token: str = field(default="", repr=False)
     expires_at: float | None = None
     """Seconds since the epoch; None where nobody said."""

@@ -16,7 +16,11 @@ class ToolgenError(Exception):
         self.message = message
         """What happened."""
         self.hint = hint
+<<<<<<< HEAD
         """What to do."""
+=======
+        """Action that the user can take."""
+>>>>>>> 4d08e38e (State what attributes are in their docstrings)
 
     def __str__(self) -> str:
         return f"{self.message}{HINT}{self.hint}" if self.hint else self.message

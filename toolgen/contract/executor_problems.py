@@ -17,9 +17,9 @@ _CAPABILITIES: Final = {
     "artifacts": "ArtifactsCapability(…)",
     "memory": "MemoryCapability(…)",
 }
-"""How the capabilities of toolgen that a tool names are constructed, by their names."""
+"""Expressions that construct toolgen's capabilities, by name."""
 _CLOSE: Final = 0.81
-"""How alike a name is, as `difflib` counts, that is meant for one of them."""
+"""Similarity, as counted by `difflib`, from which a name is taken for a misspelled one."""
 
 
 def place_of(defined: object) -> str:

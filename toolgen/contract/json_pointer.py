@@ -8,7 +8,7 @@ from typing import Any, Final
 from urllib.parse import unquote
 
 ABSENT: Final = object()
-"""What a pointer to nothing leads to; no JSON."""
+"""Value of a pointer to nothing. It is not JSON."""
 _PLACE: Final = re.compile(r"0|[1-9][0-9]{0,9}")
 
 

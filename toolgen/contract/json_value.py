@@ -13,7 +13,7 @@ _compact: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).en
 _HEAD: Final = 1_000
 _HTML: Final = re.compile(rb"(?:\xef\xbb\xbf)?\s*<(?:!doctype\s+html|html|head|body)\b", re.IGNORECASE)
 HTML_HINT: Final = "it is a web page; save the JSON itself, which the page may link as 'raw' or 'download'"
-"""What to do about a page of HTML in the place of JSON."""
+"""Hint for an HTML page in the place of JSON."""
 Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
 """A JSON value."""
 

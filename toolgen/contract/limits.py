@@ -100,9 +100,9 @@ class LimitExceeded:
 
     limit: int
     what: str
-    """What it has too many of, such as "bytes of JSON"."""
+    """Counted parts, such as "bytes of JSON"."""
     size: int | None = None
-    """How many it has; None where that was not counted."""
+    """Number of counted parts; None if they were not counted."""
 
     @property
     def message(self) -> str:

@@ -53,7 +53,7 @@ class MethodFault:
     problem: str
     """A clause about the method: `is not implemented`."""
     hint: str = ""
-    """What to do about it."""
+    """Hint that says how to correct it."""
 
     @classmethod
     def of(cls, code: CodeType, tool: str, problem: str) -> MethodFault:

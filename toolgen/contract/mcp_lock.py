@@ -19,9 +19,9 @@ from .record import frozen_record
 
 _KIND: Final = "mcp-server"
 _CONTRACT: Final = ("name", "inputSchema", "outputSchema", "annotations")
-"""What callers of a tool rely on."""
+"""Facts that callers of a tool rely on."""
 _FACTS: Final = ("name", "title", "description", "inputSchema", "outputSchema", "annotations", "icons")
-"""What a lock keeps of a tool, in the order in which it stands there."""
+"""Facts of a tool in a lock file, in their order there."""
 
 _TYPES: Final[Mapping[str, type]] = {
     "title": str,
@@ -44,7 +44,7 @@ class MCPLock:
     protocol: str
     """Version of the protocol that was spoken."""
     server: str
-    """What the server calls itself; "" where it does not say."""
+    """Name that the server reports; "" if it reports none."""
     version: str
     tools: tuple[ListedFacts, ...]
     """Facts of the tools by name."""

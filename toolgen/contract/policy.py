@@ -38,4 +38,4 @@ class RunPolicy:
     """Whether a client may pause a run, or speak into it."""
     on_missing_fields: OnMissingFields = "resume"
     history: History | None = None
-    """None for the whole session."""
+    """Limits of the history that models read; None for the whole session."""

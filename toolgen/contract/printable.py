@@ -39,7 +39,7 @@ _INDENTS: Final = re.compile(r"^\t+", re.MULTILINE)
 _BLANKS: Final = re.compile("[\t\xa0\u1680\u2000-\u200a\u202f\u205f\u3000]")
 """A tab, and the spaces of Unicode (category Zs) other than the plain one."""
 _JOINERS: Final = frozenset("\u200c\u200d")
-"""What shows by its neighbours: in Persian and the scripts of India, and in emoji."""
+"""Characters that are visible through their neighbours: in Persian and the scripts of India, and in emoji."""
 _FORMS: Final = frozenset("\ufe0e\ufe0f")
 """The forms of emoji, and of the characters that have one, such as `1` and `#`."""
 _UNJOINED: Final = (

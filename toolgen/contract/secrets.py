@@ -18,7 +18,7 @@ from typing import Any, Final
 from .printable import printable, visible
 
 HIDDEN: Final = "•••• (sensitive)"
-"""What people see in the place of a sensitive value."""
+"""Text that people see in the place of a sensitive value."""
 _SHORTEST: Final = 3
 """Characters of a value that is looked for; shorter ones stand in every text."""
 _WORD: Final = 6

@@ -28,7 +28,7 @@ class Timer(Protocol):
 CallLater: TypeAlias = Callable[[float, Callable[[], None]], Timer]
 """Calls back once, in the thread of the event loop, after so many seconds."""
 Work: TypeAlias = Coroutine[Any, Any, T]
-"""What an `async def` returns, which somebody awaits once or makes a task of."""
+"""Result of an `async def`, which is awaited once or becomes a task."""
 
 
 async def awaited(value: T | Awaitable[T]) -> T:

@@ -18,7 +18,7 @@ U = TypeVar("U")
 _DATA: Final = re.compile(r"data:image/[a-z0-9.+-]+;base64,[A-Za-z0-9+/]+={0,2}")
 _MIME_TYPE: Final = re.compile(r"image/[a-z0-9][a-z0-9.+-]*")
 _FOREIGN: Final = re.compile(r'[\x00-\x20\x7f"<>\\^`{|}]')
-"""What stands in no URI (RFC 3986, appendix A)."""
+"""Characters that a URI cannot contain (RFC 3986, appendix A)."""
 _SIZE: Final = re.compile(r"any|[1-9][0-9]{0,4}x[1-9][0-9]{0,4}")
 
 
@@ -46,7 +46,7 @@ class Icon:
     src: str
     """A URL of http or https, or a data URI."""
     mime_type: str = ""
-    """Where `src` does not say it; "" for nothing."""
+    """Media type, if `src` does not have it; "" for none."""
     sizes: tuple[str, ...] = ()
     """Each `any`, or width and height in pixels: `48x48`."""
     theme: IconTheme | None = None
@@ -122,7 +122,7 @@ class Artifact(Generic[T]):
     type: T
     description: str = ""
     view: ArtifactView | None = None
-    """How a user interface shows it; None where the author did not say."""
+    """View in a user interface; None if the author did not set one."""
     audience: ArtifactAudience = "user"
 
 
@@ -162,9 +162,9 @@ class LongRunning(Generic[T]):
     """The tool may answer later."""
 
     ack: T | None = None
-    """What the model gets at once."""
+    """Type of the acknowledgement that the model gets at once."""
     progress: T | None = None
-    """What is reported until the answer comes."""
+    """Type of the progress that is reported until the result is there."""
 
     def typed(self, convert: Callable[[T], U]) -> LongRunning[U]:
         """Internal: return the same facts with converted types."""

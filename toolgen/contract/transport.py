@@ -22,7 +22,7 @@ Media: TypeAlias = Literal["json", "form", "multipart", "text", "bytes"]
 Status: TypeAlias = int | Literal["1XX", "2XX", "3XX", "4XX", "5XX", "default"]
 
 SAFE_VERBS: Final = frozenset({"GET", "HEAD", "OPTIONS"})
-"""What they ask for changes nothing (RFC 9110, section 9.2.1)."""
+"""Verbs of requests that change nothing (RFC 9110, section 9.2.1)."""
 IDEMPOTENT_VERBS: Final = SAFE_VERBS | {"PUT", "DELETE"}
 """Twice has the effect of once (RFC 9110, section 9.2.2)."""
 VARIABLE: Final = re.compile(r"\{([^{}]*)\}")
@@ -36,7 +36,7 @@ CONNECTION_HEADERS: Final = frozenset(
     "accept-encoding connection content-encoding content-length expect host keep-alive "
     "proxy-connection te trailer transfer-encoding upgrade".split()
 )
-"""What the client says of the connection, of the message and of what it reads: no payload does."""
+"""Headers in which the client describes the connection, the message and what it reads; never payload."""
 
 
 @frozen_record
@@ -70,7 +70,7 @@ class Parameter:
     name: str = ""
     """Its name in the request; "" for that of the attribute."""
     style: Style | None = None
-    """None for `form` in queries and cookies, `simple` in paths and headers."""
+    """Style of the parameter; None for `form` in queries and cookies, `simple` in paths and headers."""
     explode: bool | None = None
     """Whether items and properties stand alone; None for what the style does: only `form` does."""
 
@@ -88,7 +88,7 @@ class Body:
     content_type: str = ""
     """"" for that of the media."""
     style: Literal["deepObject"] | None = None
-    """How a form has objects and lists: in brackets, or None for objects as JSON and lists one by one."""
+    """Style of objects and lists in a form: brackets, or None for objects as JSON and repeated lists."""
 
 
 @frozen_record(kw_only=False)
@@ -181,7 +181,7 @@ class HTTP:
 
     verb: Verb
     path: str
-    """What follows the server's address; `{name}` stands for a parameter of the path."""
+    """Path below the server's address; `{name}` stands for a parameter of the path."""
     parameters: tuple[Parameter, ...] = ()
     body: Body | None = None
     accept: tuple[str, ...] = ()

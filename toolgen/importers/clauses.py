@@ -62,7 +62,7 @@ class ClauseSource:
     typed_formats: frozenset[str] = frozenset()
     """Formats that are types in any case."""
     shared: Mapping[str, Part] = dataclass_field(default_factory=dict[str, Part])
-    """What stands for classes that are types already, by class."""
+    """Clauses for the classes that are types already, by class."""
     is_bound: bool = False
     """Whether a tool takes over what is written, so that all objects in it are types that both sides have."""
     inexact: frozenset[str] = frozenset()
@@ -82,7 +82,7 @@ class NamedType:
     claims: tuple[str, ...]
     """The classes that are generated for it."""
     identity: str = ""
-    """What it stands for in the source."""
+    """Identity of the type in the source."""
 
 
 @frozen_record
@@ -90,12 +90,12 @@ class WrittenClauses:
     """The clauses of arguments or of a result."""
 
     parts: tuple[Part | Named, ...]
-    """What stands in `Args` or `Return`."""
+    """Parts of `Args` or `Return`."""
     types: tuple[NamedType, ...]
     claims: tuple[str, ...]
     """The classes that are generated in the toolset, beside the root's own."""
     lost_keywords: tuple[str, ...] = ()
-    """What the clauses leave out, a sentence fragment each."""
+    """Keywords that the clauses leave out, a sentence fragment each."""
 
 
 def plan_types(shape: ClauseSource) -> TypePlan:

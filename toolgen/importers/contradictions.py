@@ -44,7 +44,7 @@ _SINGLE: Final = _HARMLESS | _BOUNDS
 _MOST_PARTS: Final = 100
 _MOST_BRANCHES: Final = 50
 _DEEPEST: Final = 3
-"""How far required properties are followed."""
+"""Maximum depth of required properties that are followed."""
 
 
 def contradictions(

@@ -57,7 +57,7 @@ class DesignFiles:
     """Text by relative path, the module first; its lines are not broken yet."""
     findings: tuple[Finding, ...]
     imported: int
-    """How many tools the design has."""
+    """Number of tools in the design."""
     names: Mapping[str, str] = field(default_factory=dict[str, str])
     """The names that were given, by what they stand for in the source."""
 

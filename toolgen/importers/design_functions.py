@@ -16,7 +16,7 @@ from .names import DesignNames
 from .tool import ImportedTool
 
 _SIDES: Final = {"Args": ("Payload", "arguments"), "Return": ("Result", "return")}
-"""What a method has for each clause of its tool, and how the type that both share ends."""
+"""Clause of the method for each clause of its tool, and the suffix of the type that both share."""
 
 
 class BoundTools:

@@ -34,7 +34,7 @@ _ITEMS: Final = ("items", "prefixItems", "additionalItems", "unevaluatedItems")
 _VALUES: Final = ("additionalProperties", "patternProperties", "unevaluatedProperties")
 _TRANSPARENT: Final = ("anyOf", "oneOf", "allOf")
 _BASE64: Final = ("contentEncoding", identity("base64"))
-"""How JSON Schema writes the format `byte` of OpenAPI 3.0."""
+"""JSON Schema for the format `byte` of OpenAPI 3.0."""
 _COMPARED: Final = 200
 """Characters of a text; a design has the beginning of a very long one."""
 _MOST: Final = 200_000

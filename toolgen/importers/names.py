@@ -22,7 +22,7 @@ from toolgen.shapes import naming
 from .clauses_layout import MODULES
 
 _VARIABLES: Final = ("design", *MODULES, *PREFIXES, *dir(builtins), *keyword.kwlist)
-"""What no variable of a design is called."""
+"""Names that no variable of a design can have."""
 RENAMED: Final = "is called {0!r}, because {1!r} is the Python name of another tool, or was at its import"
 RENAMED_HINT: Final = "rename it in the design if you prefer another name"
 _EVERY_TOOLSET: Final = surface("a").keys() & surface("b").keys()

@@ -44,7 +44,7 @@ class _Answer:
 
     status: str
     schema: object = None
-    """None where there is none, or where it is no JSON."""
+    """Schema of the body; None if there is none, or if the body is not JSON."""
     place: str = ""
     media: Media = "json"
     types: tuple[str, ...] = ("application/json",)

@@ -32,7 +32,7 @@ class RequestBody:
     """Whether objects and lists of a form stand in brackets."""
     files: dict[str, Part] = field(default_factory=dict)
     places: dict[str, str] = field(default_factory=dict)
-    """Where the parts of a multipart body are described."""
+    """Addresses of the parts of a multipart body."""
 
     @property
     def is_spread(self) -> bool:

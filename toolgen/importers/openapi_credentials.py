@@ -29,7 +29,7 @@ _IS_CREDENTIAL: Final = re.compile(
 _NO_LETTERS: Final = re.compile(r"[^a-z0-9]")
 _PLACES: Final = ("header", "query", "body")
 _EMPTY: Final = frozenset(["type", "properties", "required", "description", "title"])
-"""What a schema of an object without properties may say."""
+"""Keywords that a schema of an object without properties can have."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -43,7 +43,7 @@ class FilledCredentials:
     names: dict[str, str] = field(default_factory=dict)
     """Names of parameters that a token fills, by place."""
     pointers: dict[str, str] = field(default_factory=dict)
-    """Where the document has them."""
+    """Addresses of the credentials in the document."""
     undecided: dict[str, tuple[str, str]] = field(default_factory=dict)
     """Places and names of what may be the credential, and stays an argument; by their pointers."""
 

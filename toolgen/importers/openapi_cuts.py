@@ -26,7 +26,7 @@ from .openapi_schemas import Tag, Translator
 from .pointers import joined
 
 _PLAIN: Final = frozenset(["type", "properties", "required", "additionalProperties", "allOf", "$ref"])
-"""What is said of an object of which no more than its properties is said."""
+"""Keywords of an object that describe only its properties."""
 _MARK: Final = "\0"
 """Begins the one property of an object that stands for a type."""
 

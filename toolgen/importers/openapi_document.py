@@ -50,7 +50,7 @@ class API:
         self.base = urljoin(base, text(document.get("$self")))
         """The address that the document has, or says it has (OAS 3.2.0, 4.1.2.2); "" for none."""
         self.size = size_of(document)
-        """How many values the document has, and the files of it that were read so far."""
+        """Number of values in the document and in those of its files that were read so far."""
         self.astray: dict[str, UnreadableError] = {}
         """The references of schemas that lead to no schema, and what is none, by place."""
         self._read = read

@@ -23,7 +23,7 @@ from .openapi_types import TypeBook
 
 T = TypeVar("T")
 Side: TypeAlias = Literal["payload", "result"]
-"""What a call sends, or what it gives."""
+"""Side of a call: its arguments or its result."""
 SIDES: Final[tuple[Side, Side]] = ("payload", "result")
 
 
@@ -38,7 +38,7 @@ class Draft:
     answers: Answers
     security: tuple[ClauseCall, ...]
     loosened: dict[Side, int] = field(default_factory=dict)
-    """How often a side says less, because a design may not hold its clauses."""
+    """Number of times that a side was simplified, because the design could not express its clauses."""
 
     def loosen(self, side: Side) -> int:
         """Let the attributes of a side be schemas, then any JSON; return how often that was done before."""

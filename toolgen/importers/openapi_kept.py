@@ -87,7 +87,7 @@ class KeptSchemas:
         self._spent = 0
         """Values that all schemas carry so far."""
         self._small: dict[str, Part | None] = {}
-        """What stands for schemas in place; None for those that are named."""
+        """Parts that stand for schemas in place; None for named schemas."""
         self.shortened: dict[str, None] = {}
         """The addresses of components of which schemas that refer to very much have outlines."""
         self.opened: set[str] = set()

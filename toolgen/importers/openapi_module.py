@@ -36,7 +36,7 @@ class OpenAPIModule:
         self._name = name
         self._names = names
         self._tags = tags
-        """What tags are described as, by name."""
+        """Descriptions of tags by name."""
         self._description = description
         self._toolsets: dict[tuple[str, str], str] = {}
         """The names of toolsets by service and tag."""

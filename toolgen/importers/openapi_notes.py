@@ -34,11 +34,11 @@ _MAPPING_HINT: Final = "map values that the property can have to branches of the
 _READ: Final = STRUCTURE | {"discriminator", "readOnly", "writeOnly"}
 """Keywords of OpenAPI that say which values pass, in which direction."""
 _FLAGS: Final = ("$ref", "readOnly", "writeOnly")
-"""What is read beside a reference of OpenAPI 3.0 in silence."""
+"""Keywords that are read next to a reference of OpenAPI 3.0 without a finding."""
 _OF_WHOLE: Final = ("title", "description", "example", "examples")
-"""What an object says of itself, which one that takes it over by `allOf` does not."""
+"""Annotations of an object that another object does not take over by `allOf`."""
 _MEANT: Final = ("nullable", "default", "deprecated")
-"""What counts beside a reference although OpenAPI 3.0 ignores it, and is no text for readers."""
+"""Keywords that are used next to a reference although OpenAPI 3.0 ignores them, except texts for readers."""
 
 
 @frozen_record
@@ -49,7 +49,7 @@ class NotedSchema:
     pointer: str
     direction: Direction
     name: str
-    """What the document calls the component or the operation."""
+    """Name of the component or the operation in the document."""
     written: tuple[str, ...]
     """Classes of the design that have it."""
     without: str = ""

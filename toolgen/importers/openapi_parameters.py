@@ -28,14 +28,14 @@ STYLES: Final[Mapping[str, tuple[str, ...]]] = {
 }
 """The styles of each place, its usual one first."""
 _LEGAL: Final = r"^[^\x00-\x1F\x7F]*$"
-"""What the value of a header may hold (RFC 9110, section 5.5)."""
+"""Pattern of the value of a header (RFC 9110, section 5.5)."""
 _NEVER_EMPTY: Final = REQUEST_FORMATS - {"byte"}
 """Formats of which each text has a character, and no control character."""
 _SHORTEST, _ = lengths_of("string")
 _FEWEST, _ = lengths_of("array")
 _FEWEST_KEYS, _ = lengths_of("map")
 _SENT: Final[Mapping[str, dict[str, object]]] = {"path": {_SHORTEST: 1}, "header": {"pattern": _LEGAL}}
-"""What a text has to fit that is sent there."""
+"""Constraints of a string that is sent at a place."""
 _UNSENT_IF_EMPTY: Final = ("query", "cookie")
 """Places in which an empty list or map is absent (RFC 6570, section 3.2.1)."""
 

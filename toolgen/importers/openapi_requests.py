@@ -43,7 +43,7 @@ class PayloadParts:
     never_null: list[str] = field(default_factory=list)
     """Parameters that are needed, and that null would leave out."""
     names: dict[str, str] = field(default_factory=dict)
-    """What parameters are called in a request, where their attributes are called differently."""
+    """Names of parameters in a request, if they differ from the names of their attributes."""
     json: set[str] = field(default_factory=set)
     """Parameters that are sent as JSON text."""
     clauses: dict[str, ClauseCall] = field(default_factory=dict)

@@ -25,15 +25,15 @@ from .openapi_unions import is_null
 from .pointers import joined
 
 _NO_KEYWORDS: Final = frozenset(["discriminator", "example", "externalDocs", "nullable", "xml"])
-"""What OpenAPI adds; nothing of it is checked of a value, but `nullable`, which is translated."""
+"""Keywords that OpenAPI adds. Only `nullable` affects validation, and it is translated."""
 _STRUCTURE: Final = MAPS.union(("$ref", "required"), ONE_SCHEMA, SEVERAL, _NO_KEYWORDS)
-"""What holds schemas, names what they hold, or is left out."""
+"""Keywords that contain schemas, name the schemas that they contain, or are left out."""
 _LABELS: Final = frozenset(LABELS)
 BESIDE_REFERENCES: Final = ("title", "description", "default", "examples", "deprecated")
-"""What counts beside a reference of OpenAPI 3.0, with `nullable`; nothing else is read there."""
+"""Keywords that are used next to a reference of OpenAPI 3.0, besides `nullable`; all others are ignored."""
 _BESIDE: Final = ("$ref", "nullable", "example", *BESIDE_REFERENCES)
 _NOTES: Final = ("title", "description", "examples", "deprecated")
-"""What a branch beside null says of the whole value; a default that is no server's would be sent."""
+"""Annotations of a branch next to null that apply to the whole value. A default would be sent."""
 _DEEPEST: Final = 90
 """Schemas inside each other, with those that are written out in place of a reference."""
 _MOST_JOINED: Final = 1_000

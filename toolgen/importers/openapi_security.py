@@ -36,9 +36,9 @@ class SecuritySchemes:
     ) -> None:
         self._api = api
         self._address = address
-        """What relative addresses are relative to; "" for nothing."""
+        """Base of relative addresses; "" for none."""
         self._facts = () if is_accepted else (Named("accepted", literal(False)),)
-        """What each flow says beside its addresses."""
+        """Keywords of each flow besides its addresses."""
         self._names = names
         self._find = find
         self._variables: dict[str, str] = {}
@@ -51,7 +51,7 @@ class SecuritySchemes:
         self._oauth: dict[str, tuple[str, str, ClauseCall]] = {}
         self._places: dict[tuple[str, str], list[str]] = {}
         self.repeats: dict[tuple[str, str, str], list[str]] = {}
-        """Where parameters repeat a scheme that no operation of theirs asks for; by place, name, scheme."""
+        """Addresses of parameters for a scheme that their operations do not require, by place and name."""
         self.clauses: dict[str, ClauseCall] = {}
         """The clauses of schemes by their variables."""
 

@@ -69,7 +69,7 @@ class TypeBook:
         self._failed: set[TypeKey] = set()
         self._reader = CutReader(find)
         self._objects: dict[TypeKey, ReadObject] = {}
-        """What was read of the types."""
+        """Objects that were read, by type."""
         self._called: dict[TypeKey, str] = {}
         self._details: dict[str, str] = {}
         self.bases: set[str] = set()

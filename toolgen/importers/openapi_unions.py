@@ -21,7 +21,7 @@ T = TypeVar("T")
 Tags: TypeAlias = Callable[[dict[str, object], list[object], str], tuple[str, list[tuple[TagValue, ...]]]]
 """Returns the tag of a union, and its values in each branch."""
 _DEEPEST: Final = 3
-"""How far objects inside objects are followed to tell two apart."""
+"""Maximum depth of nested objects that are compared."""
 _MOST_STEPS: Final = 40
 """References and parts in each other."""
 _MOST_BRANCHES: Final = 400

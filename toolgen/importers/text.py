@@ -23,7 +23,7 @@ MOST_BYTES: Final = 20_000_000
 _LINES: Final = frozenset([".jsonl", ".ndjson"])
 _YAML: Final = frozenset([".yaml", ".yml"])
 _UTF_16: Final = (b"\xff\xfe", b"\xfe\xff")
-"""How a text in UTF-16 begins, and one in UTF-32 of the first order."""
+"""First bytes of a text in UTF-16, and of one in little-endian UTF-32."""
 
 
 @frozen_record

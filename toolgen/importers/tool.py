@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from toolgen.contract.tool_facts import Icon
 
 Kind: TypeAlias = Literal["jsonschema", "openapi", "mcp", "python", "catalog"]
-"""What a source is."""
+"""Kind of a source."""
 
 
 @frozen_record
@@ -34,7 +34,7 @@ class ImportedTool:
     tags: tuple[str, ...] = ()
     icons: tuple[Icon, ...] = ()
     deprecated: str = ""
-    """Why the tool should not be used any more; "" for one that is not deprecated."""
+    """Reason not to use the tool any more; "" for a tool that is not deprecated."""
     is_confirmed: bool = False
     """Whether a person must approve each call."""
     pointer: str = ""

@@ -32,11 +32,11 @@ IssueCode = Literal[
     "invalid_value",
     "invalid_json",
 ]
-"""What an issue says is wrong, in one word."""
+"""Code of an issue."""
 Holder: TypeAlias = Literal["string", "integer", "number", "array", "map"] | ScalarKind
 """A kind of type that constraints are written for."""
 Takes = Literal["choice", "bound", "step", "length", "flag", "text"]
-"""What is written: values, a limit of the value, a step, a limit of the size, whether it holds, a text."""
+"""Kind of a limit: values, a bound of the value, a step, a bound of the size, a flag, a text."""
 
 
 @frozen_record(eq=False)
@@ -55,7 +55,7 @@ class Constraint:
     error: str = ""
     """The error of pydantic; empty where it is not about a limit."""
     message: str = ""
-    """What a value must be, with braces where the limit stands."""
+    """Requirement on a value, with braces in the place of the limit."""
     side: Literal["low", "high"] | None = None
     """Whether the limit is the smallest or the largest that passes."""
     compare: Callable[[Any, Any], bool] | None = None
@@ -336,7 +336,7 @@ def joined(texts: Sequence[str]) -> str:
 
 
 _STARTS: Final = ("must be ", "must have ")
-"""How the messages of limits start; those that start alike share it in a sentence."""
+"""Beginnings of the messages of limits. Messages with the same beginning share it in a sentence."""
 
 
 def with_sentence(text: str, sentence: str) -> str:

@@ -78,7 +78,7 @@ _UNREADABLE: Final = (
     *(TooComplexError, RecursionError),
     *(AttributeError, TypeError, ValueError, ArithmeticError, LookupError),
 )
-"""What is raised where the steps do not suffice, and where a schema is none."""
+"""Exceptions that mean that the steps are spent, or that a schema is not valid."""
 
 
 def may_fit(root: Mapping[str, object], schema: object, value: Json, steps: Steps | None = None) -> bool:
@@ -103,7 +103,7 @@ class Evaluator:
         self._steps = steps or Steps(_MOST_STEPS)
         self._most = most
         self._decided: dict[tuple[str, int], tuple[_Fault, ...]] = {}
-        """What was decided, by reference and value, of which there is one at each place of a document."""
+        """Faults by reference and value. Each place of a document has one value."""
 
     def fits(self, schema: object, value: Json) -> bool:
         """Return whether a value has no issue."""

@@ -50,7 +50,7 @@ _INNER: Final = {
 
 
 _OF_ANYTHING: Final = ("items_schema", "values_schema")
-"""What takes any JSON value where a core schema does not say it."""
+"""Keys of core schemas that accept any JSON value if they are missing."""
 _LIMITS: Final = {row.core for row in LIMITS}
 _ENFORCED: Final = {
     "int": cs.IntSchema,

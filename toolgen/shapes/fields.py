@@ -64,7 +64,7 @@ class EnumType:
 
     values: tuple[str, ...] | tuple[int, ...]
     meanings: tuple[str, ...] = ()
-    """What each value means, in their order; "" of a value that says it itself. Empty where all do."""
+    """Meaning of each value, in the order of the values; "" for a self-explanatory one. Empty if all are."""
     name: str | None = None
     description: str = ""
 

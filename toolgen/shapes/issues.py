@@ -112,8 +112,8 @@ class Findings(_WithJson):
     is_counted: bool = True
     """Whether there are just so many more; else there are at least so many."""
     refusal: Any = field(default=False, init=False, repr=False, compare=False)
-    """What a call that is refused for them is told (`calls.steps.failures`), where a codec remembers them;
-    None before the first call, False where none does."""
+    """Failure of a call that is refused for these issues (`calls.steps.failures`), if a codec stores them;
+    None before the first call, False if no codec does."""
 
     def shortened(self) -> Findings:
         """Return the findings with each issue shortened; themselves where all are short."""
@@ -142,7 +142,7 @@ TOO_COMPLEX: Final = FieldIssue(
     message="is too complex to check: its patterns and alternatives take too many steps; send less of it in "
     "one call, or shorter texts",
 )
-"""What is said of a document of which nobody knows whether it fits, for its steps are spent."""
+"""Issue of a document that could not be validated within the step budget."""
 
 
 def short(text: str, longest: int) -> str:
@@ -168,7 +168,7 @@ COUNTLESS: Final = Findings(
         ),
     )
 )
-"""What is found in a document that has more of them."""
+"""Findings of a document that has more of them."""
 
 _JSON_TYPES: Final[dict[type, str]] = {
     type(None): "null",
@@ -194,7 +194,7 @@ TYPES: Final = {
 BOUNDS: Final = {row.error: row for row in reversed((*LIMITS, *OF_BYTES)) if row.error}
 """The limits by the errors of pydantic; of an array and a map, which have one error, that of the array."""
 _DATE: Final = re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}")
-"""How a limit of a date begins, which no other limit does."""
+"""Beginning of a date limit, which no other limit has."""
 _FLAGS: Final = {row.error: row for row in FLAGS}
 _OF_DATES: Final = {row.error: row for row in LIMITS if "date" in row.holders}
 _OF_MAPS: Final = {row.error: row for row in LIMITS if "map" in row.holders}

@@ -31,7 +31,7 @@ _SHORT: Final = 128
 _VERBOSE: Final = re.compile(r"\(\?[a-zA-Z]*x")
 """The flag with which a pattern may have comments, whose text says nothing of it."""
 _ENDS_OF_WORDS: Final = re.compile(r"\\[bB]")
-"""What no automaton finds in a text beyond ASCII."""
+"""Pattern parts that no automaton finds in a text beyond ASCII."""
 _MOST: Final = 10**9
 _BACKTRACKS: Final = re.compile(r"\(\?(?!:)|\\[1-9kKGbB]|(?:[*+?]|\{[0-9,]+\})\+")
 """Look-around, back-references, atomic groups, ends of words: what may be one of them, and flags."""

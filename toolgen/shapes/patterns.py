@@ -19,7 +19,7 @@ _SPACE: Final = (
 _SETS: Final = {"d": "0-9", "w": "0-9A-Za-z_", "s": _SPACE}
 _CONTROLS: Final = {"n": "\n", "r": "\r", "t": "\t", "f": "\f", "v": "\v", "0": "\0"}
 _SYNTAX: Final = frozenset(r"^$\.*+?()[]{}|/")
-"""What may stand behind a backslash for itself under ECMA-262's `u` flag."""
+"""Characters that a backslash can escape under ECMA-262's `u` flag."""
 _TIMES: Final = re.compile(r"\{[0-9]+(,[0-9]*)?\}")
 
 

@@ -22,7 +22,7 @@ from toolgen.contract.json_value import Json, objects_in
 from .fields import ArrayType, DataType, MapType, NullableType, Objects, ObjectType, RefType, UnionType, parts
 
 MARKER: Final[Mapping[str, Json]] = {"sensitive": True}
-"""What stands in JSON in the place of a sensitive value."""
+"""JSON that replaces a sensitive value."""
 EVERY: Final = "*"
 """The step of a place to every item or key."""
 _UNLESS: Final = "~!"

@@ -27,7 +27,7 @@ T = TypeVar("T")
 _MOST_WORK: Final = 25_000
 """Values of one document that may be looked at again, because several branches may accept what holds them."""
 _MOST_TIMES: Final = 10
-"""How often each value of a document may be looked at beside that; a long list is no reason to give up."""
+"""Number of further visits of each value of a document, so that a long list is no reason to give up."""
 _A_VISIT: Final = 25
 """Steps of the document for each of them."""
 _MOST_EXPLAINED: Final = 1_000
@@ -214,7 +214,7 @@ _INNER: Final = frozenset(
     "schema items_schema keys_schema values_schema extras_schema extras_keys_schema json_schema "
     "python_schema lax_schema strict_schema arguments_schema steps choices fields".split()
 )
-"""Where core schemas stand inside a core schema."""
+"""Keys that contain core schemas in a core schema."""
 
 
 def nodes_of(schema: AnySchema) -> Iterator[AnySchema]:

@@ -29,9 +29,9 @@ class Shape:
     declared: frozenset[str] | None = None
     """Keys that an object may have; None for any."""
     members: Mapping[str, Shape] = field(default_factory=dict)
-    """What objects may hold under a key, by type and value alone."""
+    """Shapes of the values of an object by key, as far as type and value determine them."""
     classes: tuple[type, ...] = ()
-    """What accepts a value that is no JSON, in Python."""
+    """Python classes that accept a value which is not JSON."""
 
     def misfits(self, value: object) -> int:
         """Return the number of reasons why the branch rejects a value; 0 when it may accept it."""

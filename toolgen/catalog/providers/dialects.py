@@ -15,7 +15,7 @@ from toolgen.contract.errors import ToolgenError
 from toolgen.contract.record import frozen_record
 
 Envelope = Literal["chat", "responses", "messages", "parameters", "parametersJsonSchema"]
-"""How a declaration is written: OpenAI's two APIs, Anthropic's messages, the two keys of Gemini."""
+"""Form of a declaration: OpenAI's two APIs, Anthropic's messages, the two keys of Gemini."""
 Kind = Literal["string", "integer", "number", "boolean"]
 
 _NAME: Final = r"[a-zA-Z0-9_-]{1,64}"
@@ -55,7 +55,7 @@ class Dialect:
     name: str
     source: str
     date: str
-    """When the source was read (ISO 8601)."""
+    """Date at which the source was read (ISO 8601)."""
     envelope: Envelope
     tool_name: str = _NAME
     """Regular expression of the whole name, of 64 characters at most."""

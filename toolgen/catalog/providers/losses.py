@@ -7,8 +7,8 @@ from typing import Literal
 from toolgen.contract.record import frozen_record
 
 Action = Literal["described", "dropped", "closed", "as JSON text", "not strict"]
-"""What became of a keyword: words in the description; nothing; keys that are not declared cannot be sent;
-the value is sent as the text of its JSON, whose inside nothing holds; the tool is declared without strict."""
+"""Replacement of a keyword: words in the description; nothing; undeclared keys cannot be sent; the value is
+sent as JSON text whose content is not constrained; the tool is declared without strict."""
 
 
 @frozen_record
@@ -20,7 +20,7 @@ class Loss:
     keyword: str
     action: Action
     detail: str = ""
-    """What is said in its place, or why."""
+    """Words in its place, or the reason."""
 
     def __str__(self) -> str:
         detail = f": {self.detail}" if self.detail else ""

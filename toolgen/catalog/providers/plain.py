@@ -23,7 +23,7 @@ _VALUES: Final = frozenset(
 )
 """Keywords that hold no schemas."""
 _COMBINATORS: Final = ("anyOf", "oneOf", "allOf", "enum", "const", "not", "if", "then", "else")
-"""What OpenAI and Anthropic refuse at the root of any tool."""
+"""Keywords that OpenAI and Anthropic refuse at the root of every tool."""
 _ITEM: Final[Schema] = {"type": ["string", "number", "boolean", "object", "null"]}
 """Items of which nothing is said: OpenAI refuses an array without items."""
 

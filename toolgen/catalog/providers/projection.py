@@ -47,7 +47,7 @@ class Projection:
     is_strict: bool
     """Whether the provider is asked to hold the model to the schema."""
     losses: tuple[Loss, ...] = ()
-    """What the provider's schema does not say; why the tool is not strict, where it should be."""
+    """Keywords that the provider's schema lacks, and the reason if the tool should be strict but is not."""
     examples: tuple[Json, ...] = ()
     """Arguments as the model would send them."""
     codec: ArgumentCodec

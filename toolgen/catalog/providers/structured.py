@@ -51,7 +51,7 @@ class Rewritten:
     codec: ArgumentCodec
     losses: tuple[Loss, ...]
     description: str = ""
-    """What the description of the tool has to say of the arguments."""
+    """Sentences about the arguments for the description of the tool."""
 
 
 def rewritten(schema: Schema, dialect: Dialect, enum_size: int | None) -> Rewritten:

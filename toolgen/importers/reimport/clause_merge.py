@@ -36,9 +36,9 @@ class DesignChange:
     """`conflict`: the author edited what the source changed; `gone`: the source has no more what is edited
     or in use; `declined`: the source changed what the author has removed."""
     path: Path
-    """Where it is in the design."""
+    """Path of the clause in the design."""
     now: str = ""
-    """What the source says now; empty but for a conflict."""
+    """Text that the source has now; empty except for a conflict."""
     line: int = 0
     """The line in the merged design, of it or of what it is in; 0 where nothing of it is there."""
     line_before: int = 0
@@ -90,15 +90,15 @@ class ClauseMerge:
     unread: Collection[str] = ()
     """Names of tools that the source has and that could not be read."""
     keep: Collection[Path] = ()
-    """What stays although the source has it no more: something that stays refers to it."""
+    """Paths that stay although the source no longer has them, because remaining parts refer to them."""
     before: Methods = field(default_factory=Methods)
-    """What methods of the last import call, those of the author, and those of the new import."""
+    """Methods that tools call in the last import, in the author's design and in the new import."""
     here: Methods = field(default_factory=Methods)
     there: Methods = field(default_factory=Methods)
     changes: list[DesignChange] = field(default_factory=list)
     deleted: list[Path] = field(default_factory=list)
     retained: int = 0
-    """How often something stayed that would have been deleted."""
+    """Number of parts that stayed although they would have been deleted."""
 
     def expression(self, base: Piece, ours: Piece, theirs: Piece, path: Path) -> MergedNode:
         """Return the merged expression."""

@@ -30,7 +30,7 @@ class OpenConflict:
     Of an address, `accepted` says that the one before was.
     """
     path: Path = ()
-    """Where the design has what the source has no more; empty for another conflict."""
+    """Path of the part of the design that the source no longer has; empty for other conflicts."""
 
 
 OpenConflicts: TypeAlias = Mapping[str, OpenConflict]

@@ -40,7 +40,7 @@ class ImportLock:
     names: dict[str, str] = field(default_factory=dict)
     """The names that the import gave, by what they stand for in the source."""
     targets: Targets
-    """What each part of the module stands for in the source, by place."""
+    """Target in the source of each part of the module, by place."""
     open: OpenConflicts = field(default_factory=dict[str, OpenConflict])
     """Changes of targets that the author has not resolved, by place."""
 

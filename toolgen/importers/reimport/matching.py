@@ -21,7 +21,7 @@ Labelled: TypeAlias = dict[Key, Chunk]
 Nodes: TypeAlias = Mapping[Key, ast.expr]
 """Arguments, or clauses of a whole module, by key."""
 Label: TypeAlias = Callable[[Key, ast.expr, Methods], str]
-"""What two versions of a clause have in common; empty if it is not known."""
+"""Returns what identifies a clause in both versions; empty if it is unknown."""
 
 _NAMING: Final = frozenset(["name", "attribute", "status", "src", "kind", "value"])
 """First parameters that tell a clause from its siblings."""

@@ -31,11 +31,11 @@ class Merged:
 
     text: str
     changes: tuple[DesignChange, ...]
-    """What changed, and what could not, in the order of the design."""
+    """Changes and conflicts, in the order of the design."""
     is_same: bool = False
     """The two imports are alike."""
     open: OpenConflicts = field(default_factory=dict[str, OpenConflict])
-    """What the author has to resolve, by place."""
+    """Open conflicts by place."""
     lines: Mapping[str, int] = field(default_factory=dict[str, int])
     """The lines of open conflicts in the merged design."""
     lines_before: Mapping[str, int] = field(default_factory=dict[str, int])

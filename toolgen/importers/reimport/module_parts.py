@@ -15,7 +15,7 @@ from toolgen.dsl import http
 from .source_text import SourceText, Statement, UnreadableDesignError
 
 _WORDS: Final = {module.__name__: module.__all__ for module in (dsl, http)}
-"""What a design has of a module that it imports whole."""
+"""Names that a design uses from a module that it imports as a whole."""
 _BLANK: Final = re.compile(r"[ \t]*\n(?:[ \t]*\n)*")
 
 

@@ -17,7 +17,7 @@ from typing import Final, TypeAlias
 from toolgen.contract.record import frozen_record
 
 Span: TypeAlias = "tuple[int, int]"
-"""Where a text begins, and the place behind its end."""
+"""Start of a text, and the position behind its end."""
 _OPENING: Final = frozenset("([{")
 _CLOSING: Final = frozenset(")]}")
 _TRIVIA: Final = frozenset([tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE])
@@ -52,7 +52,7 @@ class Chunk:
     """`title=`, `**` or what else stands before the value; parentheses around it, too."""
     value: str
     after: str
-    """What stands between the value and the comma."""
+    """Text between the value and the comma."""
     comma: str
     trail: str
     """The comment on the line of the comma."""

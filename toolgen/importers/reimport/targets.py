@@ -287,7 +287,7 @@ class SentCredential:
     service: str
     scheme: str
     place: str
-    """Where it stands in a request, such as `header X-Key`; of OAuth 2 the addresses that give a token."""
+    """Place in a request, such as `header X-Key`; for OAuth 2, the addresses that issue a token."""
     copies: tuple[str, ...]
     """Further places in the requests of some methods, such as `query token`."""
     has_client: bool

@@ -48,7 +48,7 @@ _LONGEST_KEPT: Final = 32_768
 """Bytes of the JSON of its issues: each lists the values of an enumeration, which may be long."""
 
 _Mistakes = tuple[int, tuple[tuple[str, Keys, type], ...]]
-"""How many issues were asked for, and what the issues of a document follow from, where all are repeated."""
+"""Number of requested issues, and the pydantic errors of a document whose issues are all repeated."""
 
 
 class IssueReader:

@@ -23,12 +23,12 @@ SMALL: Final = RegexOptions(size_limit=100_000)
 """Rust's regex, which does not backtrack; the bytes are those of one compiled pattern, some sixty a state."""
 _MOST_PATTERNS: Final = 200
 _ESCAPES: Final = re.compile(r"\\[dwsDWS]")
-"""What jsonschema-rs writes out as classes, in time that grows with the square of their number."""
+"""Escapes that jsonschema-rs expands to classes, in time quadratic in their number."""
 _MOST_ESCAPES: Final = 40
 """Escapes of one pattern that are compiled, in up to 10 ms."""
 _FOLDS: Final = re.compile(r"\(\?[a-zA-Z]*i")
 _WIDE: Final = re.compile(r"\\[pPxuU]|[^\x00-\x7f]")
-"""What may be a large class; where case does not count, each takes some 5 ms."""
+"""Parts of a pattern that can be a large class. If case is ignored, each takes some 5 ms."""
 _MOST_FOLDED: Final = 4
 _COUNTED: Final = re.compile(r"(\)?)\{([0-9]{1,9})(?:,([0-9]{0,9}))?\}")
 _NOT_ASCII: Final = re.compile(r"\\[DWS]|\[\^|\.")
@@ -54,9 +54,9 @@ class BoundedPatterns:
         are_few = len(patterns) <= _MOST_PATTERNS
         slow = {pattern for pattern in patterns if not (are_few and is_quick(pattern))}
         self.checked = _relaxed(schema, slow) if slow else schema
-        """What is checked of a document where patterns are matched."""
+        """Schema for documents whose patterns are matched."""
         self.without = _relaxed(schema, patterns) if patterns else schema
-        """What is checked of any other."""
+        """Schema for all other documents."""
         self._use = PatternUse(self.checked, is_linear=True) if patterns else None
 
     def are_matched_in(self, document: Json) -> bool:

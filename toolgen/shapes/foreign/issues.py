@@ -48,7 +48,7 @@ ENDLESS: Final = FieldIssue(
     constraint="invalid_value",
     message="does not match its schema, which has too many alternatives to locate the error",
 )
-"""What is said of a document whose errors are too many to read, for alternatives multiply."""
+"""Issue of a document whose errors are too many to read, because alternatives multiply."""
 
 
 class LocatedIssue(NamedTuple):
@@ -59,7 +59,7 @@ class LocatedIssue(NamedTuple):
     is_key: bool = False
     """Whether it is of a key of a map, and not of the value there."""
     later: Callable[[], Sequence[LocatedIssue]] | None = None
-    """What says more: of a union further inside only the branch that is chosen is read."""
+    """Returns more issues: for a nested union, only those of the selected branch."""
 
 
 class _Union(NamedTuple):

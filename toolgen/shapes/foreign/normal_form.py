@@ -47,7 +47,7 @@ _LINK: Final = re.compile(
 """The beginning of an address that is none of a web page (RFC 3986, 3.1)."""
 _MARK: Final = "[no web page] "
 _BREAK: Final = re.compile(r"[\t\n\r]")
-"""What no name has, though a value may."""
+"""Characters that a name cannot have, though a value can."""
 
 
 class UnsafeError(ValueError):

@@ -53,7 +53,7 @@ _MOST_VALUES: Final = 1_000
 _MOST_PAIRS: Final = 100_000
 """Pairs of members of an object: jsonschema-rs copies the object into an error of each of its keys."""
 _AGAIN: Final = 3
-"""How often what is beside `unevaluated…` is tried: for itself, and for what it leaves unevaluated."""
+"""Number of times that the neighbours of `unevaluated…` are tried: for themselves, and for the rest."""
 _SCALARS: Final = ("string", "number", "integer", "boolean", "null")
 (_STEP,) = limits_of("number", "step")
 (_UNIQUE,) = FLAGS
@@ -96,7 +96,7 @@ class Looks:
         self._back: set[int] = set()
         """Schemas whose reference leads back to what holds them, by `id`."""
         self._again = set[int]()
-        """What references that lead back lead to, by `id`: it is tried once for each value."""
+        """Targets of circular references, by `id`. Each is tried once for a value."""
         self._own: dict[int, int] = {}
         """Steps for the value itself, by the `id` of a schema."""
         self._is_forked = False
@@ -238,7 +238,7 @@ class _Paths:
         back: Collection[int] = (),
     ) -> None:
         self.later: list[tuple[Any, Json]] = []
-        """What references that lead back lead to; it is not counted with the rest."""
+        """Targets of circular references, which are not counted with the rest."""
         self._targets = targets
         self._weigh = weigh
         self._steps = steps

@@ -60,9 +60,9 @@ _FIRST: Final[tuple[IssueCode, ...]] = (
     "invalid_pattern",
     "invalid_range",
 )
-"""What is said first of a value that breaks more than one rule; then what comes first in the schema."""
+"""Order of the issues of a value that breaks several rules; others follow in the order of the schema."""
 _ALONE: Final = 2
-"""Of these, the first make all others meaningless: they say that the value is something else."""
+"""Number of codes at the beginning that make all others meaningless, because the value is of another type."""
 
 
 _ALL: Final = sys.maxsize
@@ -71,7 +71,7 @@ UNEXPLAINED: Final = FieldIssue(
     constraint="invalid_value",
     message="does not match its schema, and is too large to locate the error",
 )
-"""What is said of a large document; its errors take memory that grows with the square of its size."""
+"""Issue of a large document, whose errors take memory quadratic in its size."""
 
 
 class Rules:

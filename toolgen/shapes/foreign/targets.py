@@ -22,7 +22,7 @@ _SEGMENT: Final = "[A-Za-z0-9_-][A-Za-z0-9._-]*"
 _PLAIN: Final = re.compile(rf"(https?://[a-z0-9.-]+/)?({_SEGMENT}/)*{_SEGMENT}")
 """Addresses that every resolver of RFC 3986 reads alike."""
 _OF_DRAFTS: Final = "json-schema.org"
-"""Where the schemas of schemas are, which a validator knows by itself."""
+"""Host of the metaschemas, which a validator knows by itself."""
 _INDEX: Final = re.compile(r"0|[1-9][0-9]*")
 _SEVERAL: Final = object()
 

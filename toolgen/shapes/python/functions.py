@@ -51,7 +51,7 @@ class FunctionParameter:
 
     name: str
     annotation: Any
-    """None is added to it where it is the default, as authors mean it."""
+    """Annotation of the parameter, with None added if None is the default, as authors mean it."""
     default: Any
     """`MISSING` when the parameter is required."""
     description: str
@@ -59,7 +59,7 @@ class FunctionParameter:
     is_positional: bool
     """It has no name for the caller (PEP 570)."""
     may_be_absent: bool = False
-    """None stands for a keyword that is not given: a field of a `TypedDict` that is not required."""
+    """Whether the keyword can be left out, as an optional field of a `TypedDict`; None stands for it then."""
 
 
 @frozen_record
@@ -86,7 +86,7 @@ class TypedFunction:
     result: Any
     """Type of the result; `Any` when there is none."""
     yielding: Yielding | None
-    """What it yields; None for a function that does not."""
+    """Type of the yielded values; None for a function that does not yield."""
     misfits: tuple[FunctionProblem, ...]
     """All that is wrong; the parameters are those that a model can fill."""
     unannotated: tuple[FunctionProblem, ...]

@@ -27,7 +27,7 @@ from .validator import is_open, is_toolgen_model
 (_UNIQUE,) = FLAGS
 
 _ANNOTATIONS: Final = ("title", "description", "default", "examples", "deprecated")
-"""What stands at the end, but of an object at its beginning."""
+"""Annotations, which stand at the end of a schema, but at the beginning of an object."""
 _SENTENCE: Final = "toolgen_sentence"
 """Has the sentence of a value's limits until its description is known."""
 _FORMS: Final[Mapping[str, Mapping[str, str]]] = {
@@ -44,7 +44,7 @@ UNWARNED: Final[set[JsonSchemaWarningKind]] = {
     "skipped-discriminator",
     "non-serializable-default",
 }
-"""What pydantic leaves out of a schema without a warning."""
+"""Kinds of parts that pydantic leaves out of a schema without a warning."""
 
 
 def core_schema_of(type_: Any) -> Any:

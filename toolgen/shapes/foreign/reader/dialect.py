@@ -36,7 +36,7 @@ class SchemaDialect:
 
 
 _IN_FRAGMENT: Final = "%/?:@!$&'()*+,;=~"
-"""What a fragment may hold besides letters, digits and `-._` (RFC 3986, 3.5); `<` and `é` may not."""
+"""Characters of a fragment besides letters, digits and `-._` (RFC 3986, 3.5); not `<` or `é`."""
 _2020: Final = "https://json-schema.org/draft/2020-12/schema"
 UNDECLARED: Final = SchemaDialect(metaschema=_2020)
 """2020-12, with the two forms of older drafts that schemas without `$schema` are seen to use."""

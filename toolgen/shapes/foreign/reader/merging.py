@@ -17,7 +17,7 @@ from .keywords import CONSTRAINTS, Schema, Subschema, accepts_all, effective, ha
 from .schema_index import SchemaIndex
 
 NEVER: Final[Schema] = {"not": {}}
-"""What a schema is brought to that refuses every value."""
+"""Normal form of a schema that refuses every value."""
 
 _TIGHTER: Final = {row.keyword: row.tighter for row in LIMITS if row.side}
 """Returns the limit that holds where two hold."""

@@ -14,9 +14,9 @@ class SchemaProblem:
     pointer: str
     """JSON Pointer into the schema (RFC 6901); empty at the root."""
     message: str
-    """What the place does: `refers to '#/$defs/Nope', which is not there`."""
+    """Problem of the place, such as `refers to '#/$defs/Nope', which does not exist`."""
     hint: str
-    """What to do about it."""
+    """Hint that says how to correct it."""
     is_warning: bool = False
     is_repair: bool = False
     """Whether the place was read as what it means, which is not what it says."""
@@ -27,7 +27,7 @@ class Reading:
     """The result of reading a schema."""
 
     foreign: Foreign | None
-    """None exactly when there is an error among the problems."""
+    """Schema that was read; None exactly if one of the problems is an error."""
     problems: tuple[SchemaProblem, ...]
     schema: object = None
     """The schema as it was written, but for what was repaired; None when there is an error."""

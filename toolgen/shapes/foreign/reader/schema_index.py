@@ -29,7 +29,7 @@ class SchemaIndex:
         self.unnamed: list[str] = []
         """Pointers of schemas that no keyword holds, only a reference finds."""
         self.targets: dict[int, Subschema | None] = {}
-        """What the `$ref` of a schema refers to; None where only the whole contract can tell."""
+        """Targets of `$ref` by schema; None if only the whole contract determines the target."""
         self.problems: list[SchemaProblem] = []
         self._following: dict[int, tuple[int, ...]] = {}
         self._base = base

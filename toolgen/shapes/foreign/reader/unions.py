@@ -10,7 +10,7 @@ from ...constraints import lengths_of
 from ..nodes import ENUM, MEANINGS, NULL, Classes, Node, meanings_of, target
 
 _DEEPEST: Final = 4
-"""How far two objects are followed to tell them apart."""
+"""Maximum depth of two objects that are compared."""
 _MOST_COMPARED: Final = 100_000
 """Pairs of nodes of one schema: some 400 branches that no tag tells apart."""
 
