@@ -163,12 +163,12 @@ def sha256(text: str) -> str:
 
 
 def tool_digest(entry: Mapping[str, Json]) -> str:
-    """Return the digest of a tool, which changes with each part of its entry that its runtime knows."""
+    """Return the digest of a tool, which changes with every part of its entry that the runtime knows."""
     return sha256(canonical(digested(entry)))
 
 
 def digested(entry: Mapping[str, Json]) -> dict[str, Json]:
-    """Return the entry without what says something of the toolset, and without what only a design knows."""
+    """Return the entry without the facts of the toolset, and without facts that only a design has."""
     return without(entry, _NOT_DIGESTED)
 
 
@@ -195,10 +195,7 @@ def behaviour_hints(written: Mapping[Hint, bool]) -> dict[Hint, bool]:
 
 
 def output_schema(result: TypeRecord, ack: TypeRecord | None, *, is_lenient: bool) -> Schema:
-    """Return the schema of what the model gets of a call at once.
-
-    That is the result, an acknowledgement, or an answer as a lenient service sent it.
-    """
+    """Return the schema of the immediate output: the result, an acknowledgement, or an unfit response."""
     schemas = {} if ack is None else {ack.name: ack.schema}
     schemas[result.name] = result.schema
     if is_lenient:
@@ -234,7 +231,7 @@ def _icon(of: Icon) -> Json:
 
 
 def _description(of: ToolFacts) -> str:
-    """Return the description for a model, which is given it as it stands; ids are what a catalogue has."""
+    """Return the description for a model, with a sentence about the deprecation if there is one."""
     deprecated = of.deprecated
     return (
         of.description if deprecated is None else deprecated.added_to(of.description, deprecated.replacement)
@@ -255,7 +252,7 @@ def _annotations(written: Mapping[Hint, bool]) -> Json:
 
 
 def _assumes_destructive(written: Mapping[Hint, bool]) -> bool:
-    """Return whether `destructiveHint` is true because nobody said anything else."""
+    """Return whether `destructiveHint` is true only by default."""
     return "destructive" not in written and not written.get("read_only")
 
 
@@ -287,7 +284,7 @@ def _error(of: Error[TypeRecord]) -> Json:
 
 
 def confirmation_entry(of: Confirmation[TypeRecord] | None) -> Json:
-    """Return what a catalogue says of how a person is asked; None where nobody is."""
+    """Return the entry about approval; None if no approval is required."""
     if of is None:
         return None
     when: dict[str, Json] = {name: list(values) for name, values in of.when.items()}

@@ -30,7 +30,7 @@ def format_schema() -> dict[str, Any]:
 
 
 class CatalogueError(ValueError):
-    """A document is no catalogue, or has a format that is not read. The text begins with the verb."""
+    """A document is not a catalogue, or has another format. The text begins with the verb."""
 
 
 class CatalogueType(NamedTuple):
@@ -63,7 +63,7 @@ class Catalogue:
         """Yield every type of the tools and of the completions.
 
         Raises:
-            CatalogueError: an entry has not the keys of its format.
+            CatalogueError: an entry lacks keys of its format.
         """
         try:
             parts = [part for tool in self.tools for part in typed_parts(tool)]
@@ -75,10 +75,10 @@ class Catalogue:
 
 
 def read_catalogue(document: Any, read: Callable[[str], Any] | None = None) -> Catalogue:
-    """Return what a document says; of an entry without types only that it is an object is checked.
+    """Return the contents of a document. An entry without types is only checked to be an object.
 
-    The catalogue of an agent says of its tools what differs from the root's: `read` returns the document at
-    a path that is seen from the folder of the agent's.
+    The catalogue of an agent has only the differences of its tools from those of the root. `read` returns the
+    document at a path relative to the folder of the agent's catalogue.
 
     Raises:
         CatalogueError: it has no list of tools, is of a format that is not read, or is an agent's and its
@@ -110,11 +110,11 @@ def read_catalogue(document: Any, read: Callable[[str], Any] | None = None) -> C
 
 
 def load_catalogue(file: Path) -> Catalogue:
-    """Return what the file of a catalogue says, with the root that it names.
+    """Return the contents of the file of a catalogue, with the root that it names.
 
     Raises:
         OSError: a file cannot be read.
-        ValueError: a file is not JSON; a `CatalogueError` where it is no catalogue.
+        ValueError: a file is not JSON; a `CatalogueError` if it is not a catalogue.
     """
     return read_catalogue(_json(file), lambda path: _json(file.parent / path))
 

@@ -1,6 +1,6 @@
-"""Types that several tools of a catalogue have: since format 3 they stand once in the file, under `types`.
+"""Types that several tools of a catalogue share. Since format 3, the file has them once, under `types`.
 
-A schema, or one of its `$defs`, is `{"$ref": "#/types/NAME"}` then: a JSON Pointer into the document.
+A shared schema, or one of its `$defs`, is `{"$ref": "#/types/NAME"}`: a JSON Pointer into the document.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ _TYPED: Final = frozenset("payload result artifacts errors confirmation long_run
 
 
 class RepeatedTypes:
-    """The schemas that stand more than once in some entries, by the names of their types.
+    """The schemas that occur more than once in some entries, by the names of their types.
 
-    Where one name has several schemas, it is the one that stands there most often.
+    If a name has several schemas, the most frequent one is shared.
     """
 
     def __init__(self, entries: Iterable[Mapping[str, Json]]) -> None:
@@ -50,7 +50,7 @@ class RepeatedTypes:
                     self._types.setdefault(name, used[name, key])
 
     def types(self) -> dict[str, Any]:
-        """Return what stands under `types`."""
+        """Return the value of `types`."""
         return {
             name: schema if name in self._inner else self._with_references(schema)
             for name, schema in sorted(self._types.items())

@@ -36,7 +36,7 @@ class SchemaFile:
         return f"{self._file} of {self._package}"
 
     def is_missing(self) -> bool:
-        """Return whether the package came without the file."""
+        """Return whether the package lacks the file."""
         self._is_there = self._is_there or files(self._package).joinpath(self._file).is_file()
         return not self._is_there
 

@@ -33,7 +33,7 @@ Entry: TypeAlias = dict[str, Json]
 
 @frozen_record
 class CatalogHead:
-    """What all catalogues of a design have in common."""
+    """Facts that all catalogues of a design share."""
 
     design: str
     version: str = ""
@@ -61,8 +61,8 @@ def catalogue(
 ) -> str:
     """Return the text of a catalogue; tools are sorted by id.
 
-    `agent` is whose tools they are, `further` what stands after them. Of a tool that is in `root` too stands
-    what differs.
+    `agent` is the owner of the tools, `further` has the keys after them. A tool that is also in `root` is
+    written with its differences only.
     """
     ordered = sorted(entries, key=lambda entry: str(entry["id"]))
     facts: dict[str, Json] = {} if agent is None else {"agent": agent}

@@ -1,13 +1,12 @@
-"""The boundary around author code: what it raises becomes an `Exception`, and its time has a limit.
+"""The boundary around author code, which turns whatever it raises into an `Exception` and limits its time.
 
-Python and asyncio have a use of their own for some exceptions. `SystemExit` in a task ends the event loop,
-`StopIteration` cannot be put into a future, so that whoever awaits it waits for ever, `GeneratorExit` from a
-future closes the coroutine that awaits it, and `CancelledError` claims that a task was cancelled. Executors,
-hooks, interceptors, planners, policies, previews, toolsets and capabilities may raise any of them.
+Some exceptions have a special meaning for Python and asyncio. `SystemExit` in a task ends the event loop.
+`StopIteration` cannot be set on a future, so that its awaiter waits forever. `GeneratorExit` from a future
+closes the coroutine that awaits it. `CancelledError` claims that a task was cancelled. Executors, hooks,
+interceptors, planners, policies, previews, toolsets and capabilities can raise any of them.
 
-Time is that of the running event loop. A step of the host runs in the caller's task, and a timer is armed
-only when it suspends. A tool has a task of its own, so that one that ignores its cancellation can be left
-behind.
+Time is measured by the running event loop. Host code runs in the caller's task, and a timer is started only
+when it suspends. A tool has its own task, so that a tool that ignores its cancellation can be abandoned.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ _ABANDONED_S: Final = 2 * GRACE_S
 
 
 class StrayExceptionError(RuntimeError):
-    """Author code raised something that is no `Exception`, such as `SystemExit`; see `__cause__`."""
+    """Author code raised something other than an `Exception`, such as `SystemExit`; see `__cause__`."""
 
 
 @record
@@ -70,7 +69,7 @@ def as_exception(error: BaseException) -> Exception:
     """Return what author code raised as an `Exception`; anything else becomes a StrayExceptionError.
 
     Raises:
-        KeyboardInterrupt: never kept from the process.
+        KeyboardInterrupt: always passed on to the process.
     """
     _raise_interrupt(error)
     if isinstance(error, Exception) and not isinstance(error, StopIteration | StopAsyncIteration):
@@ -92,7 +91,7 @@ def as_task_exception(error: BaseException) -> Exception:
     Called in the frame that awaited it.
 
     Raises:
-        KeyboardInterrupt: never kept from the process.
+        KeyboardInterrupt: always passed on to the process.
         asyncio.CancelledError: the running task is being cancelled.
         GeneratorExit: the coroutine is being closed.
     """
@@ -267,7 +266,7 @@ async def run_in_task(
     Raises:
         TimeLimitError: its time is over.
         asyncio.CancelledError: the caller's own task is being cancelled.
-        KeyboardInterrupt: never kept from the process.
+        KeyboardInterrupt: always passed on to the process.
         Exception: what the code raises, as `boundary.value_of`.
     """
     outcomes: list[Outcome[T]] = []

@@ -1,6 +1,6 @@
-"""The contract of a bounded result, which the design checks in examples and the runtime in every result.
+"""The contract of a bounded result: the design checks examples against it, and the runtime every result.
 
-It is Goa-AI's: a window says how much it shows, and a window that leaves something out says how to get it.
+As in Goa-AI, a window states how much it shows, and how to get the rest if it leaves something out.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Bounds:
 
 
 def bounds_fault(bounds: Bounds, *, items: int | None, is_paged: bool) -> str | None:
-    """Return what the bounds contradict; None when they hold.
+    """Return the contradiction in the bounds; None if there is none.
 
     `items` are those of the result's only list; None where it has several or none, and the service alone
     knows what `returned` counts. `is_paged` says that the tool has cursors, whose pages may be empty.

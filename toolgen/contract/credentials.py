@@ -1,6 +1,6 @@
-"""Credentials of the services behind tools, as generated clients ask for them.
+"""Credentials of the services behind tools, as generated clients request them.
 
-A secret is in no request for one, and no text: what is noted of it is redacted while the call goes on.
+Requests for credentials and texts never contain the secret itself; it is redacted during the call.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _ESCAPE: Final = re.compile("%[0-9A-F]{2}")
 
 @frozen_record
 class Credential:
-    """What a security scheme takes: an API key, a password with its user, or a token."""
+    """A credential for a security scheme: an API key, a password with its user, or a token."""
 
     secret: str = field(repr=False)
     username: str = ""
@@ -39,26 +39,26 @@ class Credential:
 
 
 class Credentials(Protocol):
-    """The credentials that one call may use: `ctx.credentials`."""
+    """The credentials that one call can use: `ctx.credentials`."""
 
     async def get(self, service: str, requirement: Requirement) -> Credential | None:
-        """Return the credential of a service, refreshed where its time is over; None where there is none."""
+        """Return the credential of a service, refreshed if it has expired; None if there is none."""
         ...
 
     async def replace(self, service: str, requirement: Requirement, refused: Credential) -> Credential | None:
-        """Return another credential for one that the service has refused; None where there is none."""
+        """Return another credential for one that the service rejected; None if there is none."""
         ...
 
     async def address(self, service: str, requirement: Requirement) -> str:
-        """Return the page where a person authorizes what is missing; "" where there is none."""
+        """Return the page where a person grants a missing credential; "" if there is none."""
         ...
 
 
 def environment_name(service: str, scheme: str) -> str:
     """Return the environment variable of a credential: `TOOLGEN_BOOKS__API_KEY` for `api_key` of `books`.
 
-    An imported document chooses the name of its scheme. So no variable of another program begins like this,
-    and no two services of a design have the same one.
+    An imported document chooses the name of its scheme. The prefix keeps it apart from the variables of other
+    programs, and the name of the service from those of other services.
     """
     service, scheme = ("_".join(filter(None, _PARTS.split(name))) for name in (service, scheme))
     return f"TOOLGEN_{service}__{scheme}".upper()
@@ -86,7 +86,7 @@ def needed_text(service: str, requirement: Requirement, *, is_refused: bool) -> 
 
 
 def request_of(service: str, requirement: Requirement, address: str) -> dict[str, Json]:
-    """Return what is said of a missing credential to whoever may give it."""
+    """Return the request for a missing credential."""
     scheme = requirement.scheme
     request: dict[str, Json] = {"service": service, "scheme": scheme.name, "kind": scheme.kind}
     if scheme.description:
@@ -95,7 +95,7 @@ def request_of(service: str, requirement: Requirement, address: str) -> dict[str
 
 
 def is_of_service(request: Mapping[str, Json] | None) -> bool:
-    """Return whether a request is by `request_of`: the host keeps what it asks for."""
+    """Return whether a request is one of `request_of`, for a credential that the host stores."""
     return request is not None and {"service", "scheme", "kind"} <= request.keys()
 
 

@@ -9,7 +9,11 @@ HINT: Final = "\n  hint: "
 
 
 class ToolgenError(Exception):
+<<<<<<< HEAD
     """Base class of errors of the environment: a file, a setting or a registration. Commands exit with 2."""
+=======
+    """An error in the environment of toolgen: a file, a setting, a registration. The command exits with 2."""
+>>>>>>> fedde367 (Rewrite the docstrings of importers, shapes, catalog and contract so that they are read once)
 
     def __init__(self, message: str, *, hint: str = "") -> None:
         super().__init__(message)

@@ -1,6 +1,6 @@
-"""What is wrong with an executor or a service that a host gives: the place, the cause, what to write.
+"""Problems of an executor or a service that a host passes: the place, the cause, and the code to write.
 
-A runtime loads it where something is wrong.
+A runtime loads it only if there is a problem.
 """
 
 from __future__ import annotations

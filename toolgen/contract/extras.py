@@ -1,4 +1,4 @@
-"""Extras: which of them brings a package that an adapter needs and that is not installed."""
+"""Extras: names the extra that installs a missing package of an adapter."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .errors import ToolgenError
 
 @contextmanager
 def extra(name: str) -> Iterator[None]:
-    """Name the extra that brings the packages which are imported within the context.
+    """Name the extra that installs the packages imported within the context.
 
     Raises:
         ToolgenError: one of them is not installed.

@@ -54,7 +54,7 @@ class Related:
 
 @frozen_record
 class Finding:
-    """One problem: an error, or a warning about something that works all the same."""
+    """One problem: an error, or a warning about something that works nevertheless."""
 
     code: str
     """Stable; `toolgen explain` explains it."""
@@ -76,7 +76,7 @@ class Finding:
 
 @frozen_record(kw_only=False)
 class Code:
-    """A code with what it means and what to do."""
+    """A code with its meaning and the action to take."""
 
     name: str
     """Stable, kebab-case."""

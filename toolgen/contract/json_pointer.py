@@ -29,7 +29,7 @@ def tokens_of(pointer: str) -> list[str]:
 
 
 def resolved(document: object, pointer: str) -> Any:
-    """Return what a JSON Pointer leads to, or `ABSENT` (RFC 6901, section 4)."""
+    """Return the value at a JSON Pointer, or `ABSENT` (RFC 6901, section 4)."""
     at: Any = document
     for token in tokens_of(pointer):
         if isinstance(at, dict | Mapping) and token in at:
@@ -42,7 +42,7 @@ def resolved(document: object, pointer: str) -> Any:
 
 
 def referred(document: object, reference: object) -> Any:
-    """Return what a reference into its own document leads to; None where it is none, or leads to nothing.
+    """Return the target of a reference into its own document; None if it is not one, or has no target.
 
     It is a URI whose fragment is a JSON Pointer (RFC 6901, section 6).
     """

@@ -24,7 +24,7 @@ def compact(value: Json) -> str:
 
 
 def indented(value: Any, margin: str = "\n") -> str:
-    """Return JSON with a line for each value, as `json.dumps` does it by an indent of two, but sooner."""
+    """Return JSON with a line for each value, as `json.dumps` with an indent of two, but faster."""
     inner = f"{margin}  "
     if isinstance(value, dict) and value:
         texts = map(indented, value.values(), repeat(inner))  # one frame per level
@@ -36,7 +36,7 @@ def indented(value: Any, margin: str = "\n") -> str:
 
 
 def is_json(value: Json) -> bool:
-    """Return whether a value can be written as JSON: no number in it is infinite, or none."""
+    """Return whether a value can be written as JSON: no number in it is infinite or NaN."""
     try:
         json.dumps(value, allow_nan=False)
     except ValueError:
@@ -52,7 +52,7 @@ def without_surrogates(text: str) -> str:
 
 
 def is_html(data: bytes) -> bool:
-    """Return whether a file is a page of HTML, which people often save in the place of JSON."""
+    """Return whether a file is an HTML page, which people often save instead of JSON."""
     return _HTML.match(data[:_HEAD]) is not None
 
 

@@ -1,4 +1,4 @@
-"""Imports that wait until somebody needs them, so that a catalogue of 1,000 tools imports in no time."""
+"""Lazy imports, so that a catalogue of 1,000 tools imports quickly."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from importlib import import_module
 
 
 class LazyModule:
-    """Stands for a module that is imported at the first access to one of its names."""
+    """Placeholder for a module that is imported at the first access to one of its names."""
 
     def __init__(self, name: str, package: str | None) -> None:
         self._import = (name, package)

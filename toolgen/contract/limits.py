@@ -1,9 +1,10 @@
 """The limits of documents: incoming ones are checked before they are decoded, outgoing ones truncated.
 
-Sizes are first bounded by counts, which cost nothing beside decoding; only a document whose counts exceed a
-limit is measured exactly. What is no JSON is measured as far as its quotes allow, and refused by its decoder.
+Sizes are first bounded by counts, which cost nothing compared with decoding; only a document whose counts
+exceed a limit is measured exactly. Text that is not JSON is measured as far as its quotes allow, and the
+decoder refuses it.
 
-A text for people may be a template, with fields of a payload or of a result in braces, each truncated.
+A text for people can be a template, with fields of a payload or of a result in braces, each truncated.
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ _AS_ARRAYS: Final = bytes.maketrans(b"{}", b"[]")
 
 @frozen_record
 class Limits:
+<<<<<<< HEAD
     """Maximum sizes of documents, for all tools of a runtime.
 
     The defaults are far above what tools need: of 3,980 recorded arguments and results of real tools, the
@@ -42,6 +44,12 @@ class Limits:
 
     Raises:
         ValueError: A limit is below 1, `result_bytes` is below 100, or one of the last two is negative.
+=======
+    """The limits of one runtime. Each default is far above the arguments and results of real calls.
+
+    Of 3,980 recorded arguments and results of real tools, the longest has 2,867 bytes, the deepest 9 levels,
+    and the largest 163 keys.
+>>>>>>> fedde367 (Rewrite the docstrings of importers, shapes, catalog and contract so that they are read once)
     """
 
     bytes: int = 4 * 2**20

@@ -1,7 +1,7 @@
-"""The one format of lock files: what a source was when it was read, so that nobody has to ask it again.
+"""The format of lock files: the content of a source when it was read, so that it need not be read again.
 
-A lock is JSON with the number of the format, the kind of its source, and what a reader of that kind knows:
-`mcp_lock.py` of a live MCP server, `importers/reimport/lock.py` of an import.
+A lock is JSON with the number of the format, the kind of its source, and keys for a reader of that kind:
+`mcp_lock.py` for a live MCP server, `importers/reimport/lock.py` for an import.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _MOST_LEVELS: Final = 300
 
 
 class LockError(ValueError):
-    """A text is no lock, or somebody has edited it; the message follows the name of the file."""
+    """A text is not a lock, or was edited. The message follows the name of the file."""
 
 
 def lock_file_text(kind: str, facts: Mapping[str, Json]) -> str:
@@ -27,10 +27,10 @@ def lock_file_text(kind: str, facts: Mapping[str, Json]) -> str:
 
 
 def read_lock_file(text: str | bytes) -> Any:
-    """Return the JSON of a lock, which may be one of any kind, or none.
+    """Return the JSON of a lock of any kind.
 
     Raises:
-        LockError: it is no JSON that toolgen takes, or has another format.
+        LockError: it is not JSON that toolgen reads, or has another format.
     """
     document = _document(text)
     match document:

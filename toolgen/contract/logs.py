@@ -1,4 +1,4 @@
-"""Loggers that escape control characters: a model chooses ids, and texts in errors."""
+"""Loggers that escape control characters, because models choose ids and texts in errors."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ _OF_HTTP: Final = ("httpx", "httpcore.connection", "httpcore.http11", "httpcore.
 
 
 def logger(name: str) -> logging.Logger:
-    """Return the logger of a name; what is logged through it is printable, tracebacks too."""
+    """Return the logger of a name, whose records are printable, including their tracebacks."""
     named = logging.getLogger(name)
     named.addFilter(_make_printable)  # once, however often it is asked for
     return named
 
 
 def redact_http_logs() -> None:
-    """Leave the secrets of the running call out of what httpx logs, from now on."""
+    """Redact the secrets of the running call in the logs of httpx from now on."""
     for name in _OF_HTTP:
         logging.getLogger(name).addFilter(_redact)  # once, however often it is asked for
 
@@ -42,7 +42,7 @@ def _redact(record: logging.LogRecord) -> bool:
 
 @frozen_record
 class MethodFault:
-    """What is wrong with the method of a tool; a log record has it as `method_fault`."""
+    """A fault in the method of a tool. Its log record has it as `method_fault`."""
 
     tool: str
     """Its id."""
@@ -83,7 +83,7 @@ def log_failure(
     correlation_id: str = "",
     fault: MethodFault | None = None,
 ) -> str:
-    """Log an exception under a correlation id, which may be told to anybody, and return it.
+    """Log an exception under a correlation id, which is safe to disclose, and return the id.
 
     With a fault the record is that of a method of the author's, in the place of the message.
     """

@@ -1,4 +1,4 @@
-"""Which names and addresses are of this machine alone."""
+"""Names and addresses that only this machine can reach."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""The lock of an MCP server: what it has listed, kept in a file, so that generation needs no server.
+"""The lock file of an MCP server: the tools that it listed, so that generation needs no server.
 
-Tools are sorted by name, and each has a digest, so that a reader sees what changed and a program sees edits.
+Tools are sorted by name, so that a diff shows the changes, and each has a digest, which reveals edits.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ ListedFacts = Mapping[str, Json]
 
 @frozen_record
 class MCPLock:
-    """What a server has listed."""
+    """The tools that a server listed."""
 
     protocol: str
     """Version of the protocol that was spoken."""
@@ -54,7 +54,7 @@ NEEDS_TASK: Final = "it can only be called as a task, which toolgen does not sup
 
 
 def needs_task(tool: object) -> bool:
-    """Return whether a tool can be called as a task alone, as its server lists it (MCP 2025-11-25, Tasks)."""
+    """Return whether a tool can only be called as a task (MCP 2025-11-25, Tasks)."""
     match tool:
         case {"execution": {"taskSupport": "required"}}:
             return True
@@ -63,12 +63,12 @@ def needs_task(tool: object) -> bool:
 
 
 def contract_digest(tool: ListedFacts) -> str:
-    """Return the SHA-256, in hex, of what callers of a tool rely on: name, schemas and annotations."""
+    """Return the SHA-256, in hex, of the facts that callers rely on: name, schemas and annotations."""
     return _digest({key: tool[key] for key in _CONTRACT if tool.get(key) is not None})
 
 
 def listed_digest(tool: ListedFacts) -> str:
-    """Return the SHA-256, in hex, of all that a lock keeps of a tool: its texts and icons too."""
+    """Return the SHA-256, in hex, of all facts of a tool in a lock, including its texts and icons."""
     return _digest(_locked_facts(tool))
 
 
@@ -77,7 +77,7 @@ def _locked_facts(tool: ListedFacts) -> ListedFacts:
 
 
 def make_lock(protocol: str, server: str, version: str, tools: Iterable[ListedFacts]) -> MCPLock:
-    """Return the lock of tools, with what it keeps of each."""
+    """Return the lock of tools, with the facts that it stores of each."""
     ordered = sorted(map(_locked_facts, tools), key=lambda tool: str(tool["name"]))
     return MCPLock(protocol=protocol, server=server, version=version, tools=tuple(ordered))
 
@@ -96,7 +96,7 @@ def read_lock(text: str | bytes) -> MCPLock:
     """Return the lock of a file.
 
     Raises:
-        LockError: it is none, or a tool in it is not what was written.
+        LockError: it is not a lock, or a tool in it was edited.
     """
     match read_lock_file(text):
         case {

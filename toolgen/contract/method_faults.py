@@ -1,6 +1,6 @@
-"""The author's method that an exception is about: a stub, or one of a service that breaks its protocol.
+"""Finds the author's method behind an exception: a stub, or a service method that breaks its protocol.
 
-It is loaded where a call has failed.
+It is loaded only after a call has failed.
 """
 
 from __future__ import annotations

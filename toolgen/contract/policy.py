@@ -8,7 +8,7 @@ from .record import frozen_record
 
 @frozen_record
 class History:
-    """How much of a session a planner sees. Tokens are estimated: four bytes of UTF-8 are one."""
+    """The part of a session that a planner sees. Tokens are estimated as four bytes of UTF-8 each."""
 
     keep_turns: int | None = None
     """The newest turns, as they were; None for all that `keep_tokens` has room for."""
@@ -22,7 +22,7 @@ class History:
 
 @frozen_record
 class RunPolicy:
-    """Limits of one run; None for none. Times are seconds."""
+    """Limits of one run; None for no limit. Times are in seconds."""
 
     max_tool_calls: int | None = None
     """Calls of bookkeeping tools excepted."""

@@ -1,7 +1,7 @@
 """Text of a model, or of a foreign schema, made safe to print at a terminal or in a log.
 
-A terminal obeys control characters and escape sequences, reorders text by bidirectional controls and shows
-nothing for some characters: whoever reads it would not see what is there (CWE-117, CWE-150, CVE-2021-42574).
+A terminal executes control characters and escape sequences, reorders text by bidirectional controls and hides
+some characters, so that a reader would not see the actual text (CWE-117, CWE-150, CVE-2021-42574).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Reads files that somebody else may have made: regular ones, of a bounded size."""
+"""Reads untrusted files: only regular ones, of a bounded size."""
 
 from __future__ import annotations
 

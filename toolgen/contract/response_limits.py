@@ -1,7 +1,7 @@
-"""Limits of what a server sends over HTTP beside the bytes of its responses, held by each client.
+"""Limits for the data that a server sends over HTTP besides the bytes of its responses.
 
-httpcore reads interim responses (1xx) until the response comes, however many there are, so that what comes
-before it is limited on the connection.
+httpcore reads any number of interim responses (1xx) until the response arrives, so the connection limits the
+data before it.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Redaction of texts: the sensitive values of running calls, and texts without them.
 
-A text of somebody else, such as a traceback, may quote a value whatever its design says. So the values of a
-call are known while it goes on, in the context of its task and its threads, and are looked for in all that
-is logged or told of it. Codecs add those of the documents that they read and write. A search takes as long as
-its text is, whatever it looks for; what is not searched is not shown.
+A third-party text, such as a traceback, can quote a sensitive value. So the values of a call are recorded
+while it runs, in the context of its task and its threads, and redacted in everything that is logged or
+reported about it. Codecs add the values of the documents that they read and write. The time of a search
+depends only on the length of its text, and a text that is not searched is not shown.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""asyncio tasks: held until they end, given some time to end when cancelled, long work in pieces; timers."""
+"""asyncio tasks that are referenced until they end, long work in pieces, and timers."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def start_task(
 
 
 async def in_pieces(items: Iterable[T], size: int) -> AsyncIterator[T]:
-    """Yield items, and let others go on in the event loop after so many of them, but not after the last."""
+    """Yield items, and let other tasks run after each piece except the last."""
     for number, item in enumerate(items):
         if number and number % size == 0:
             await asyncio.sleep(0)

@@ -12,7 +12,7 @@ than OpenAI's o200k_base for 97 in 100, at the median 1.18 times as many: a budg
 
 
 def estimated_tokens(text: str) -> int:
-    """Return about how many tokens a text is; tokenizers of models differ, and none is at hand."""
+    """Return the estimated number of tokens of a text, because tokenizers of models differ."""
     return -(-len(text.encode(errors="replace")) // BYTES_OF_TOKEN)
 
 

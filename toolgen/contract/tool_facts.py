@@ -1,4 +1,4 @@
-"""What a tool has, in the design, in its catalogue and at run time alike."""
+"""Facts of a tool, which are the same in the design, in its catalogue and at run time."""
 
 from __future__ import annotations
 
@@ -24,16 +24,17 @@ _SIZE: Final = re.compile(r"any|[1-9][0-9]{0,4}x[1-9][0-9]{0,4}")
 
 @frozen_record
 class Deprecation:
-    """The tool should not be used any more; it still works."""
+    """A tool that still works but should not be used any more."""
 
     reason: str
     replacement: str = ""
     """Id of the tool to use instead; "" for none."""
 
     def added_to(self, description: str, replacement: str) -> str:
-        """Return a description that ends with one sentence on this, for who chooses among tools.
+        """Return a description that ends with a sentence about the deprecation.
 
-        `replacement` is what he calls the tool to use instead; "" for none, where the reason is told.
+        `replacement` is the name of the tool to use instead; "" for none, in which case the sentence has the
+        reason.
         """
         notice = f"Deprecated: use {replacement}" if replacement else f"Deprecated: {self.reason}"
         return " ".join(_sentence(text) for text in (description.rstrip(), notice) if text)
@@ -102,7 +103,7 @@ class ToolFacts:
 
 @frozen_record
 class Bounded:
-    """The result shows part of more data; cursors are JSON keys of payload and result."""
+    """The result shows a part of more data. Cursors are JSON keys of payload and result."""
 
     cursor: str | None = None
     next_cursor: str | None = None
@@ -159,7 +160,7 @@ class Confirmation(Generic[T]):
 
 @frozen_record
 class LongRunning(Generic[T]):
-    """The tool may answer later."""
+    """The tool can return its result later."""
 
     ack: T | None = None
     """Type of the acknowledgement that the model gets at once."""
@@ -198,10 +199,10 @@ def is_icon_size(size: str) -> bool:
 
 
 def service_problems(executor: object) -> list[str]:
-    """Return what the services lack that a generated executor calls, which has their methods by name.
+    """Return the problems of services that lack a method which a generated executor calls.
 
-    A service that nobody gave is no problem here: a generated client is made at its first use, and a class of
-    the author may need none.
+    A service that was not passed is not a problem here: a generated client is created at its first use, and
+    an author's class might not need one.
     """
     needed: Mapping[str, Sequence[str]] = getattr_static(type(executor), "_service_methods", {})
     services = {name: getattr(executor, "__dict__", {}).get(f"_{name}") for name in needed}

@@ -1,4 +1,4 @@
-"""How the methods of a service are reached, in a design, in its generated client and at run time alike.
+"""The transport of a service's methods, the same in a design, in its generated client and at run time.
 
 Words and defaults of parameters are those of OpenAPI 3.1 (Parameter Object); verbs those of RFC 9110.
 """
@@ -41,7 +41,7 @@ CONNECTION_HEADERS: Final = frozenset(
 
 @frozen_record
 class Variable:
-    """A part of a server's address that whoever makes the client may set."""
+    """A part of a server's address that can be set when a client is created."""
 
     name: str
     default: str
@@ -51,7 +51,7 @@ class Variable:
 
 @frozen_record(kw_only=False)
 class Server:
-    """Where a service answers."""
+    """An address of a service."""
 
     url: str
     """Absolute, of http or https; `{name}` stands for a variable."""
@@ -77,7 +77,7 @@ class Parameter:
 
 @frozen_record
 class Body:
-    """What a request carries."""
+    """The body of a request."""
 
     media: Media = "json"
     attribute: str = ""
@@ -93,7 +93,7 @@ class Body:
 
 @frozen_record(kw_only=False)
 class Response:
-    """What an answer with a status means; of several that fit, the most exact one counts."""
+    """The meaning of a response with a status. If several match, the most specific one applies."""
 
     status: Status
     error: str = ""
@@ -107,7 +107,7 @@ class Response:
 
 @frozen_record
 class Paging:
-    """How the next page is asked for; the cursor of a result and of a payload is text."""
+    """The way to request the next page. The cursors of a result and of a payload are strings."""
 
     style: Literal["cursor", "offset", "page", "link"] = "cursor"
     cursor: str
@@ -131,7 +131,7 @@ class Paging:
 
 @frozen_record
 class OAuthFlow:
-    """How tokens of OAuth 2 are got (RFC 6749), at addresses that its metadata may say (RFC 8414)."""
+    """An OAuth 2 flow (RFC 6749), whose addresses can come from its metadata (RFC 8414)."""
 
     kind: Literal["client_credentials", "authorization_code"]
     token: str = ""
@@ -146,7 +146,7 @@ class OAuthFlow:
 
 @frozen_record
 class SecurityScheme:
-    """A credential that a service asks for."""
+    """A credential that a service requires."""
 
     name: str
     kind: Literal["api_key", "basic", "bearer", "oauth2"]

@@ -1,4 +1,4 @@
-"""The boundary around one tool: an exception that nobody expected is a finding of that tool alone."""
+"""The boundary around one tool: an unexpected exception becomes a finding about that tool only."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def each(results: Iterable[T], pointer: str, tool: str = "") -> Iterator[T | Fin
     """Yield the results of reading or writing one tool; an exception ends them with a finding.
 
     Raises:
-        ToolgenError: the environment is at fault, which no other tool gets past.
+        ToolgenError: the environment is at fault, so that no other tool would succeed.
     """
     faults: list[Finding] = []
     with apart(faults, pointer, tool):
@@ -30,10 +30,10 @@ def each(results: Iterable[T], pointer: str, tool: str = "") -> Iterator[T | Fin
 
 @contextmanager
 def apart(findings: list[Finding], pointer: str, tool: str) -> Iterator[None]:
-    """Let an exception end a part of the work on one tool, with a finding.
+    """Turn an exception in a part of the work on one tool into a finding.
 
     Raises:
-        ToolgenError: the environment is at fault, which no other tool gets past.
+        ToolgenError: the environment is at fault, so that no other tool would succeed.
     """
     try:
         yield

@@ -1,6 +1,6 @@
 """`catalog`: the `tool_schemas.json` of another toolgen project or of Goa-AI.
 
-Of a tool are read its name, what is said of it for models and people, its arguments and its result.
+Reads the name, the texts for models and people, the arguments and the result of each tool.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def read_catalog(document: SourceDocument, read: Callable[[str], object]) -> Rea
     """Return the tools of a catalogue; `read` returns the document of the root that an agent's names.
 
     Raises:
-        ToolgenError: the document is no catalogue.
+        ToolgenError: the document is not a catalogue.
     """
     try:
         catalogue = read_catalogue(document.value, read)
@@ -46,7 +46,7 @@ def read_catalog(document: SourceDocument, read: Callable[[str], object]) -> Rea
 
 
 def _name(catalogue: Catalogue) -> str:
-    """Return the name of the toolset, where all tools are of one; else that of the design."""
+    """Return the name of the toolset if all tools belong to one; else the name of the design."""
     toolsets = {str(tool.get("toolset", "")).rpartition(".")[2] for tool in catalogue.tools}
     return toolsets.pop() if len(toolsets) == 1 else catalogue.design
 

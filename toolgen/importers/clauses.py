@@ -1,8 +1,8 @@
-"""Writes the normal form of a schema as clauses, where they mean exactly the same.
+"""Writes the normal form of a schema as clauses if they mean exactly the same.
 
-What a single attribute cannot say in words stands in it as a small `JSONSchema({…})`; what cannot stand so
-either raises, and its owner keeps the schema as a file. The rules of
-a design are asked: `clauses_built`.
+An attribute that clauses cannot express gets a small `JSONSchema({…})` as its type. If that is not possible
+either, the writer raises, and the caller stores the schema in a file. `clauses_built` checks the rules of a
+design.
 """
 
 from __future__ import annotations

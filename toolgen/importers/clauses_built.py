@@ -1,4 +1,4 @@
-"""Asks `build` whether a design may hold clauses, before they are written."""
+"""Checks with `build` that clauses are valid in a design, before they are written."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .clauses_layout import ClauseCall, Items, Named, Part, Text, call, literal
 
 
 class NotExpressibleError(ValueError):
-    """Clauses cannot say what the schema says; the text says why."""
+    """Clauses cannot express a schema; the text has the reason."""
 
 
 def check_type(type_: Part) -> None:
@@ -79,7 +79,7 @@ def check_service(service: ClauseCall, types: Iterable[tuple[str, ClauseCall]] =
 
 @frozen_record
 class Fault:
-    """Why a design may not hold a clause."""
+    """A clause that a design cannot contain, and the reason."""
 
     message: str
     owner: str
@@ -89,7 +89,7 @@ class Fault:
 
 
 class BuiltDesign:
-    """A design that is the last of some variables, and is not written yet."""
+    """A design in the last of some variables, before it is written."""
 
     def __init__(self, statements: Iterable[tuple[str, ClauseCall]], schemas: Mapping[str, Any]) -> None:
         """Build the design; `schemas` are those that stand in files, by path."""

@@ -1,6 +1,6 @@
 """Expressions of a design: calls of clauses and values, each as text on one line; ruff breaks the lines.
 
-Ruff breaks no strings, so a long one is written in pieces here, which ruff joins where they fit.
+Ruff does not break strings, so long strings are written in pieces here, which ruff joins if they fit.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _ESCAPES: Final = {"\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r"}
 
 @frozen_record(kw_only=False)
 class Text:
-    """A string that is written in pieces, one behind the other, where it is long."""
+    """A string that is written in consecutive pieces if it is long."""
 
     value: str
 
@@ -46,7 +46,7 @@ class CodeValue:
 
 @frozen_record(kw_only=False)
 class Named:
-    """A keyword argument; its name may be no identifier."""
+    """A keyword argument, whose name need not be an identifier."""
 
     keyword: str
     value: Part

@@ -79,6 +79,6 @@ def integral(value: Json, node: Node) -> Json:
 
 
 def description_part(text: str | None) -> Part:
-    """Return the description of a clause; None where the source has none, for nobody knows more than it."""
+    """Return the description of a clause; None if the source has none."""
     stripped = (text or "").strip()
     return Text(stripped) if stripped else literal(None)

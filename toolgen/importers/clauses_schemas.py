@@ -1,4 +1,4 @@
-"""Small schemas that stand in a design as they are: `JSONSchema({"type": "string", "format": "uri"})`."""
+"""Small schemas that a design contains unchanged: `JSONSchema({"type": "string", "format": "uri"})`."""
 
 from __future__ import annotations
 

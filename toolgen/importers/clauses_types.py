@@ -1,4 +1,4 @@
-"""Which classes of a normal form become named types, and the order of these types above the tools."""
+"""The selection of classes that become named types, and the order of these types above the tools."""
 
 from __future__ import annotations
 

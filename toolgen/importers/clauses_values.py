@@ -1,6 +1,6 @@
-"""Texts that are values of Python in a design: types with limits, and what it can hold as an example.
+"""Strings that are Python values in a design: types with limits, defaults and examples.
 
-What is written as a date there cannot stand as a string.
+A design writes a date as a date, never as a string.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The codes of findings of `toolgen import`; errors leave out a tool or a value, warnings a detail."""
+"""Codes of the findings of `toolgen import`: an error leaves out a tool or a value, a warning a detail."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def finding_at(code: Code, pointer: str, message: str, *, hint: str = "", tool: 
 
 
 def is_loss(finding: Finding) -> bool:
-    """Return whether the design lacks what a finding names: a tool, or what the source says of one."""
+    """Return whether the design lacks the subject of a finding: a tool, or a fact about one."""
     return not finding.is_warning or finding.code == LEFT_OUT.name
 
 

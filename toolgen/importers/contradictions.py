@@ -1,4 +1,4 @@
-"""What no value satisfies: choices that the type beside them refuses, and rules that exclude each other."""
+"""Schemas that no value satisfies: values that the type refuses, and rules that exclude each other."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def contradictions(
     takes_nullable: bool = False,
     is_3_0: bool = False,
 ) -> Iterator[tuple[str, str, str]]:
-    """Yield place, fault and hint of each choice with values that nobody may send, and of what no value fits.
+    """Yield place, fault and hint of each enum with refused values, and of each schema that no value fits.
 
     With `takes_nullable`, `nullable` says that null may be sent; with `is_3_0`, no rule beside a reference
     counts, as in OpenAPI 3.0.
@@ -83,7 +83,7 @@ def contradictions(
 
 
 class _Rules:
-    """What is known of the schemas of a document."""
+    """Rules of the schemas of a document."""
 
     def __init__(self, follow: Follow, *, takes_nullable: bool, is_3_0: bool) -> None:
         self._follow = follow

@@ -1,7 +1,7 @@
 """A design module for the tools of a source: clauses where possible, and schema files for the rest.
 
-The text is the user's from then on. It builds without a diagnostic: names, classes and limits that a design
-would refuse are settled here, and reported as findings.
+The user owns the text from then on. It builds without a diagnostic: names, classes and limits that a design
+would refuse are replaced here and reported as findings.
 """
 
 from __future__ import annotations
@@ -67,8 +67,8 @@ def design_files(
 ) -> DesignFiles:
     """Return the design module `<name>.py` with one toolset, and the schema files that it refers to.
 
-    Tools keep their names where they can; another name is kept in `Meta(name=…)`. `names` are those of the
-    last import.
+    Tools keep their names if possible; otherwise `Meta(name=…)` has the original name. `names` are those of
+    the last import.
     """
     toolset = identifier(name, "tools")[: naming.LONGEST_NAME].rstrip("_")
     return _Module(source, toolset, service, DesignNames(names)).files()
@@ -250,7 +250,7 @@ class _Module:
     def _find_lost_notes(
         self, tool: ImportedTool, source_schema: object, written: object, pointer: str
     ) -> None:
-        """Report what the source's schema says beside its rules, and what was written does not."""
+        """Report the annotations of the source's schema that the design lacks."""
         lost = [pointer + place for place in lost_notes(source_schema, written, tool.name)]
         if tool.formats_are_types:
             lost = [place for place in lost if not place.endswith("/format")]

@@ -1,7 +1,7 @@
-"""The arguments or the result of a function, attribute by attribute, where clauses do not express the whole.
+"""The arguments or the result of a function, attribute by attribute, if clauses cannot express all of it.
 
-A method takes and returns attributes, so a schema cannot stand for all of them: what clauses express is
-written so, and each other attribute has the type `JSONSchema` with the definitions that it needs.
+A method takes and returns attributes, so a single schema cannot replace them. Attributes that clauses can
+express are written as clauses; every other one has the type `JSONSchema` with the definitions that it needs.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The service whose methods are functions that are there: each tool is bound to the method of its own.
+"""The service whose methods are existing functions: each tool is bound to its own method.
 
 A tool and its method share one type of the arguments and one of the result, so nothing is converted.
 """

@@ -1,7 +1,7 @@
 """Values of an `enum` with names or descriptions beside it, as constants with titles.
 
-Generators of OpenAPI documents write them under keywords of their own, a list in the order of the values or
-an object by value. JSON Schema has them as a `oneOf` of constants, which accepts the same.
+Generators of OpenAPI documents write them under their own keywords, as a list in the order of the values or
+as an object by value. In JSON Schema they are a `oneOf` of constants, which accepts the same values.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _DEEPEST: Final = 128
 
 
 def with_labelled_values(schema: Any, depth: int = 0) -> Any:
-    """Return the schema with the labels of values where JSON Schema has them; itself where it has none.
+    """Return the schema with the labels of values as JSON Schema writes them; itself if it has none.
 
     Labels that are not as many as the values stay what they are.
     """
@@ -62,7 +62,7 @@ def labelled(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def _texts(labels: object, values: list[Json]) -> list[str] | None:
-    """Return the label of each value; None where they are none, or not as many."""
+    """Return the label of each value; None if there are no labels, or not as many as values."""
     if isinstance(labels, Mapping):
         by_value = labels
         if not labels.keys() <= set(map(str, values)):

@@ -1,7 +1,7 @@
 """`jsonschema`: one schema, or a list of tools in the forms of model providers.
 
-Of a record: OpenAI `{"type": "function", "function": {name, description, parameters}}` and the same flat,
-Anthropic `input_schema`, MCP `inputSchema` and `outputSchema`.
+Forms of a record: OpenAI `{"type": "function", "function": {name, description, parameters}}` or the same
+keys without nesting, Anthropic `input_schema`, MCP `inputSchema` and `outputSchema`.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""The ledger of an import: each note of a tool's schema that its design does not carry.
+"""The ledger of an import: each note of a tool's schema that its design leaves out.
 
-Clauses accept what the schema accepts; what else it says, such as a format or the description of an item, has
-no word everywhere. A note is looked for where it was said: at a property of the same name, in an item, in a
-value of a map; that of a definition, which may stand where it is used, anywhere.
+Clauses accept the same values as the schema. They cannot express every annotation at every place, for example
+a format or the description of an item. A note is searched at the place where the source has it: at a property
+of the same name, in an item, in a value of a map. The note of a definition can be at any place that uses it.
 """
 
 from __future__ import annotations

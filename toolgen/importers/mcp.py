@@ -25,13 +25,13 @@ def read_mcp(document: SourceDocument) -> ReaderResult:
     """Return the tools of a list.
 
     Raises:
-        ToolgenError: the document is no answer of a server, or one that says what went wrong.
+        ToolgenError: the document is not a response of a server, or is an error response.
     """
     return collected(document.name, "", (*document.findings, *_tools(*_result(document.value))))
 
 
 def _result(value: object) -> tuple[object, object, str]:
-    """Return the tools, what stands for a next page, and the pointer of the tools."""
+    """Return the tools, the cursor of the next page, and the pointer of the tools."""
     match value:
         case list():
             return value, None, ""

@@ -1,7 +1,7 @@
-"""Names in a design for what its source calls otherwise: all of them are made and given here.
+"""Names in a design for parts of its source. This is the only module that makes and assigns them.
 
-A name is remembered by what it stands for in the source, so that the next import gives it again, wherever the
-source lists that then.
+A name is stored with its identity in the source, so that the next import assigns the same name even if the
+source lists the part elsewhere.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ _CLASSES: Final = frozenset(["definition", "object", "type"])
 
 
 class DesignNames:
-    """The names of one design: what is taken, what the last import gave, and what this one gives.
+    """The names of one design: reserved names, those of the last import, and those of this one.
 
-    An identity is a kind and what a name of this kind stands for in the source.
+    An identity is a kind, followed by the part of the source that has the name.
     """
 
     def __init__(self, remembered: Mapping[str, str] | None = None) -> None:
@@ -246,7 +246,7 @@ def _function(operation_id: str, path: str, method: str) -> str:
 
 
 def digest(text: str, digits: int = _DIGITS) -> str:
-    """Return what tells texts apart that begin alike."""
+    """Return a short digest that distinguishes texts with the same beginning."""
     return hashlib.sha256(text.encode()).hexdigest()[:digits]
 
 

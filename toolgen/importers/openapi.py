@@ -1,6 +1,6 @@
 """`openapi`: the operations of an OpenAPI 3 document as the methods of a service, each with its tool.
 
-What a call sends where, and what an answer means, stands in the design: the generated client needs no code.
+The design says what a call sends where, and what a response means, so the generated client needs no code.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ _USER: Final = re.compile(r"//[^/@]*@")
 
 @frozen_record
 class OpenAPIOptions:
-    """What of a document becomes a design, and how it is reached."""
+    """The selection of operations that become a design, and the servers that it calls."""
 
     selection: Selection = field(default_factory=Selection)
     servers: ServerOptions = field(default_factory=ServerOptions)
@@ -79,7 +79,7 @@ def openapi_files(
     of the last import. `progress` is called before each operation and each type.
 
     Raises:
-        ToolgenError: it is no document of OpenAPI 3 or Swagger 2.0.
+        ToolgenError: it is not a document of OpenAPI 3 or Swagger 2.0.
     """
     value = _checked(document.value)
     swagger = Swagger(value, read, document.base) if is_swagger(value) else None

@@ -1,4 +1,4 @@
-"""What an operation answers: its result and its errors, with the statuses that mean them."""
+"""The responses of an operation: its result and its errors, with their statuses."""
 
 from __future__ import annotations
 
@@ -323,7 +323,7 @@ def _status(status: str) -> int | str:
 
 
 def _status_name(status: str) -> str:
-    """Return what a status is called (RFC 9110, 15)."""
+    """Return the name of a status (RFC 9110, 15)."""
     with suppress(ValueError):
         return _NAMES.get(status) or naming.snake(HTTPStatus(int(status)).phrase)
     return f"status_{status.lower()}"

@@ -1,4 +1,4 @@
-"""The body of a request: which media type is sent, and what its parts are."""
+"""The body of a request: the media type that is sent, and its parts."""
 
 from __future__ import annotations
 

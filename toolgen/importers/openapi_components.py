@@ -1,4 +1,4 @@
-"""The schemas that others refer to: which become types, which unions, and what differs by direction."""
+"""Schemas that others refer to: their conversion to types or unions, and their differences by direction."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _DEEPEST: Final = 40
 
 @dataclass(slots=True)
 class Facts:
-    """What a schema with its `allOf` and references says of an object."""
+    """Facts about an object from a schema with its `allOf` and references."""
 
     properties: dict[str, tuple[object, str]] = field(default_factory=dict)
     """Schema and address by name."""
@@ -49,7 +49,7 @@ def hides_property(schema: object, direction: Direction) -> bool:
 
 
 class Components:
-    """What is known of the schemas of a document, each found out once."""
+    """Facts about the schemas of a document, each computed once."""
 
     def __init__(self, api: API) -> None:
         self.api = api

@@ -1,4 +1,4 @@
-"""The parameters of an operation that its credentials fill, so that no model is asked for them."""
+"""The parameters of an operation that its credentials fill, so that models do not pass them."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _EMPTY: Final = frozenset(["type", "properties", "required", "description", "tit
 
 @dataclass(slots=True, kw_only=True)
 class FilledCredentials:
-    """What of one request its credentials fill."""
+    """The parts of one request that its credentials fill."""
 
     keys: set[tuple[str, str]]
     """Names and places of API keys; of headers in small letters."""
@@ -119,7 +119,7 @@ def _is_said(parameter: Mapping[str, object]) -> bool:
 
 
 def _kind(parameter: Mapping[str, object]) -> object:
-    """Return the type of a parameter or a property; a text where it says none."""
+    """Return the type of a parameter or a property; string if it has none."""
     schema = parameter if "schema" not in parameter else mapping(parameter["schema"])
     return schema.get("type", "string")
 

@@ -1,6 +1,6 @@
-"""Schemas without what they refer to: what becomes a type stands in them as an object of one marked property.
+"""Schemas without their references: an object with one marked property stands for each type.
 
-So each component is read once, however many operations use it, and may lead back to itself.
+So each component is read once, however many operations use it, and can be recursive.
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ _MOST_REFERENCES: Final = 20
 
 
 class UnreadableError(Exception):
-    """A part of the document that cannot be read; the operation that uses it is left out."""
+    """A part of the document that cannot be read. The operation that uses it is left out."""
 
     def __init__(self, pointer: str, message: str, hint: str = "") -> None:
         super().__init__(message)
@@ -125,7 +125,7 @@ class API:
     def target(self, reference: str, place: str) -> str | None:
         """Return the address of the schema that the `$ref` of another one leads to.
 
-        None for one that leads nowhere, which costs only the value that it stands for: `astray` has it.
+        None for a dangling reference, which affects only the value that it stands for; `astray` records it.
         """
         key = reference, file_of(place)
         if key not in self._targets:
@@ -139,7 +139,7 @@ class API:
         return self._targets[key]
 
     def schema(self, value: object, place: str) -> dict[str, object] | bool:
-        """Return a schema; one of any value for what is none, which costs only this: `astray` has it."""
+        """Return a schema; any value if it is not a schema, which `astray` records."""
         if isinstance(value, dict | bool):
             return value
         error = UnreadableError(place, f"expected a schema, not {a_kind(value)}", "write a schema")
@@ -150,7 +150,7 @@ class API:
         """Return the object at an address, or the one that its `$ref` leads to, with its own address.
 
         Raises:
-            UnreadableError: it is no object, or its reference leads to none.
+            UnreadableError: it is not an object, and not a reference to one.
         """
         for _ in range(_MOST_REFERENCES):
             if not isinstance(value, dict):
@@ -169,7 +169,7 @@ def file_of(address: str) -> str:
 
 
 def component_name(address: str) -> str:
-    """Return what a schema is called: the last word of its address, or its file."""
+    """Return the name of a schema: the last word of its address, or its file."""
     pointer = address.partition("#")[2] if file_of(address) else address
     tokens = tokens_of(pointer)
     if tokens[:2] == ["components", "schemas"]:
@@ -188,7 +188,7 @@ def mapping(value: object) -> dict[str, object]:
 
 
 def schema_of(part: Mapping[str, object]) -> object:
-    """Return the schema of a part; null, as some generators write it, is none, and none takes any value."""
+    """Return the schema of a part; any value if it is missing or null, which some generators write."""
     schema = part.get("schema")
     return {} if schema is None else schema
 

@@ -1,6 +1,6 @@
-"""What of an OpenAPI document a design may not hold, and what stands in the design instead.
+"""Parts of an OpenAPI document that a design cannot express, and their replacements in the design.
 
-Each clause is at fault by itself: a type becomes a schema, and a schema that cannot stand there any JSON.
+Each clause is replaced by itself: a type by a schema, and a schema that is not possible there by any JSON.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ SIDES: Final[tuple[Side, Side]] = ("payload", "result")
 
 @dataclass(slots=True, kw_only=True)
 class Draft:
-    """An operation whose schemas are known to the types, and which is not written yet."""
+    """An operation whose schemas are known to the types, before it is written."""
 
     operation: OpenAPIOperation
     name: str
@@ -53,7 +53,7 @@ class Draft:
 
 
 class Faults:
-    """Lets types and operations say less until a design holds them."""
+    """Simplifies types and operations until a design can express them."""
 
     def __init__(self, types: TypeBook, find: Callable[..., None]) -> None:
         self._types = types
@@ -62,9 +62,9 @@ class Faults:
         """Errors, and types of their details, that a design may not hold."""
 
     def without(self, drafts: list[Draft], faults: list[Fault]) -> list[Draft]:
-        """Return the operations without what a design may not hold, each of which says so little less.
+        """Return the operations, each simplified as little as possible for the design to express it.
 
-        One is left out only if it cannot be called: if what it sends, or where, may not stand in a design.
+        An operation is left out only if the design cannot express what it sends, or where.
         """
         lost: dict[str, str] = {}
         mended: dict[tuple[str, str], bool] = {}

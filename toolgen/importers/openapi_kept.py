@@ -1,4 +1,4 @@
-"""Schemas that no clause expresses: each one once, in the design or in a file beside it."""
+"""Schemas that clauses cannot express: each one once, in the design or in a file next to it."""
 
 from __future__ import annotations
 
@@ -250,8 +250,8 @@ class KeptSchemas:
     def _carrying(self, schema: Any, used: list[str], direction: Direction) -> Any:
         """Return a schema with what it refers to in its `$defs`.
 
-        Of too much it carries only what refers to nothing, and outlines of the rest: components that lead to
-        each other would otherwise stand in the design once for each schema that leads to them.
+        If that is too much, it contains only schemas without references, and outlines of the rest. Otherwise
+        the design would repeat components that refer to each other for each schema that uses them.
         """
         left = max(_MOST_CARRIED, _TIMES_CARRIED * self._api.size) - self._spent
         carried = self._carried(used, direction, max(0, min(_MOST_CARRIED, left)))

@@ -1,4 +1,4 @@
-"""The ledger of an OpenAPI document: what it says of operations that no clause carries."""
+"""The ledger of an OpenAPI document: facts about operations that no clause expresses."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _HINT: Final = "add it to a description if models should read it"
 
 
 def lost_parts(api: API, operations: Iterable[OpenAPIOperation]) -> Iterator[Finding]:
-    """Yield a finding for each kind of thing that the design does not carry, at the first place of it."""
+    """Yield a finding for each kind of fact that the design leaves out, at its first place."""
     operations = list(operations)
     places: dict[str, list[str]] = {}
     for what, place in _lost(api, operations):
@@ -43,7 +43,7 @@ def lost_parts(api: API, operations: Iterable[OpenAPIOperation]) -> Iterator[Fin
 
 
 def loosened_unions(places: Iterable[str]) -> Iterator[Finding]:
-    """Yield the finding about each `oneOf` of answers that is read as `anyOf`; none where there is none."""
+    """Yield the finding about `oneOf` in responses that is read as `anyOf`, if there is any."""
     found_at = list(places)
     if found_at:
         rest = found_at[1 : _MOST_NAMED + 1]
@@ -56,7 +56,7 @@ def loosened_unions(places: Iterable[str]) -> Iterator[Finding]:
 
 
 def shortened_schemas(addresses: Iterable[str]) -> Iterator[Finding]:
-    """Yield the finding about the components of which schemas of the design have outlines; none for none."""
+    """Yield the finding about components that are only outlines in the design, if there are any."""
     found_at = list(addresses)
     if found_at:
         named = first_of([*map(component_name, found_at)])

@@ -1,7 +1,7 @@
-"""The ledger of the schemas of an OpenAPI document: each keyword that no clause carries.
+"""The ledger of the schemas of an OpenAPI document: each keyword that no clause expresses.
 
-Each component is looked at where it becomes a type, and what becomes none where it is used. What many say is
-one finding for a keyword, with each component once.
+A component is compared at its type, or at its uses if it has no type. A keyword has one finding, which names
+each component once.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _MEANT: Final = ("nullable", "default", "deprecated")
 
 @frozen_record
 class NotedSchema:
-    """A schema of the document, and what was written of it."""
+    """A schema of the document, and the classes written for it."""
 
     schema: object
     pointer: str
@@ -57,7 +57,7 @@ class NotedSchema:
 
 
 class SchemaLedger:
-    """Compares what a document says with a design."""
+    """Compares the schemas of a document with a design."""
 
     def __init__(self, components: Components, built: BuiltDesign, types: Collection[str]) -> None:
         self._components = components
@@ -70,7 +70,7 @@ class SchemaLedger:
         self._ignored: dict[str, None] = {}
 
     def findings(self, sources: Iterable[NotedSchema], reported: Iterable[Finding]) -> Iterator[Finding]:
-        """Yield what is lost, grouped, and what is odd or takes long; not what is reported."""
+        """Yield findings about lost keywords, grouped, and about odd schemas that are not reported yet."""
         odd = {each.place.pointer or "" for each in reported if each.code == codes.ODD_SCHEMA.name}
         missing = {each.place.pointer or "" for each in reported if each.code == codes.LEFT_OUT.name}
         lost: dict[str, dict[str, list[str]]] = {}
@@ -99,7 +99,7 @@ class SchemaLedger:
             self._ignored.setdefault(pointer)
 
     def _beside_references(self) -> Iterator[Finding]:
-        """Yield what counts, or is not read, where the letter of OpenAPI says nothing of it."""
+        """Yield findings about keywords next to references that are used or ignored."""
         if self._meant:
             message = f"{_counted(self._meant)} next to $ref is used, although OpenAPI 3.0 ignores it"
             hint = "move it next to allOf: [{$ref: …}]"

@@ -1,4 +1,4 @@
-"""The operations of an OpenAPI document: which there are, and which were asked for."""
+"""The operations of an OpenAPI document, and the selection among them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _MOST_SHOWN: Final = 10
 
 @frozen_record
 class Selection:
-    """Which operations become tools, and what they are called."""
+    """The selection of operations that become tools, and their names."""
 
     tags: tuple[str, ...] = ()
     only: tuple[str, ...] = ()
@@ -55,7 +55,7 @@ class Selection:
     ) -> dict[str, str]:
         """Return the names that operations would have, by identity, in order.
 
-        It is that of the option, or of the id, of which the short form counts if no other operation has it.
+        The name is that of the option or of the id, in its short form if no other operation has the same.
         """
         ids = Counter(operation.id for operation in readable)
         short = Counter(operation.name for operation in readable)

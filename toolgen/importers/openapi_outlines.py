@@ -1,7 +1,7 @@
-"""Schemas in which outlines stand for some of those that they refer to, and which refuse nothing for that.
+"""Schemas with outlines for some of their references, without refusing more values.
 
-An outline accepts more than the schema that it stands for. So a `oneOf` of outlines accepts what any of them
-accepts, and a rule that refuses what an outline accepts is left out.
+An outline accepts more than the schema that it replaces. So a `oneOf` of outlines accepts every value that
+one of them accepts, and a rule that refuses such a value is left out.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The parameters of an operation: those that are sent, what their values may be, and how they are written."""
+"""The parameters of an operation that are sent, their possible values, and their styles."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class ParameterPart:
 
     @property
     def key(self) -> tuple[str, str]:
-        """What no two parameters have in common; the case of headers does not count (RFC 9110, 5.1)."""
+        """Unique key of the parameter; the case of headers does not count (RFC 9110, 5.1)."""
         return (self.name.lower() if self.place == "header" else self.name), self.place
 
     @property
@@ -92,7 +92,7 @@ def listed_parameters(operation: OpenAPIOperation) -> list[ParameterPart]:
 
 
 def sent_parameters(operation: OpenAPIOperation, find: Callable[..., None]) -> Iterator[ParameterPart]:
-    """Yield the listed parameters but those that the client itself sends, or that cannot be sent."""
+    """Yield the listed parameters except those that the client sends itself, or that cannot be sent."""
     for part in listed_parameters(operation):
         if part.place in ("header", "cookie") and not is_token(part.name):
             message = (
@@ -104,7 +104,7 @@ def sent_parameters(operation: OpenAPIOperation, find: Callable[..., None]) -> I
 
 
 def is_of_client(parameter: Mapping[str, object]) -> bool:
-    """Return whether a parameter is a header that the client itself sends, whatever the document says."""
+    """Return whether a parameter is a header that the client always sends itself."""
     name = parameter.get("name")
     if parameter.get("in") != "header" or not isinstance(name, str) or not is_token(name):
         return False

@@ -1,4 +1,4 @@
-"""What an operation takes: its parameters and its body, as attributes of a payload with their places."""
+"""The request of an operation: its parameters and its body, as attributes of a payload with their places."""
 
 from __future__ import annotations
 
@@ -164,7 +164,7 @@ def _sent_path(operation: OpenAPIOperation, path: str, find: Callable[..., None]
     """Return a path with its slash, in characters that a path has; names in braces are as they are.
 
     Raises:
-        UnreadableError: nobody can tell which variables it has, or it leads elsewhere.
+        UnreadableError: its variables are ambiguous, or it leads elsewhere.
     """
     slashed = path if path.startswith("/") else f"/{path}"
     sent = _UNSENDABLE.sub(lambda found: found[0] if found[0][0] == "{" else quote(found[0]), slashed)

@@ -1,4 +1,4 @@
-"""The credentials that an API asks for, as clauses; what no client offers is a finding."""
+"""The credentials that an API requires, as clauses, with findings about unsupported schemes."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _FLOWS: Final = {
 
 
 class SecuritySchemes:
-    """The security schemes of a document, each a variable of the design where something uses it."""
+    """The security schemes of a document. Each scheme that is used becomes a variable of the design."""
 
     def __init__(
         self, api: API, names: DesignNames, find: Callable[..., None], *, address: str, is_accepted: bool

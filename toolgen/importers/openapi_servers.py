@@ -1,4 +1,4 @@
-"""Where an API answers: the servers of a document, of a path and of an operation, as clauses."""
+"""The servers of a document, of a path and of an operation, as clauses."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _VARIABLE: Final = re.compile(r"\{([^{}]*)\}")
 
 @frozen_record
 class ServerOptions:
-    """What whoever imports says of servers."""
+    """Options of the import about servers."""
 
     url: str = ""
     """The address that counts instead of those of the document; relative ones are below it."""

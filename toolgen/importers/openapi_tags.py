@@ -1,4 +1,4 @@
-"""Values of the tag of a union, which a discriminator writes as keys of its mapping, and so as texts."""
+"""Values of the tag of a union, which a discriminator writes as strings: the keys of its mapping."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Texts about an OpenAPI document: those of a design, and lists in findings."""
+"""Texts about an OpenAPI document, for the design and for findings."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """The types of an OpenAPI document: each component once, as clauses, or as a schema that all share.
 
-Types are found first, then put in order and named, and written last, for they refer to each other.
+Types refer to each other, so they are first collected, then sorted and named, and written last.
 """
 
 from __future__ import annotations

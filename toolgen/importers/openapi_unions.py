@@ -1,7 +1,7 @@
-"""Whether a value may fit two branches of a `oneOf`, by the types, values and keys of the branches.
+"""Whether a value can match two branches of a `oneOf`, by the types, values and keys of the branches.
 
-Servers answer by a class of theirs, and few are checked by their document, so that `oneOf` in it often means
-`anyOf`. Where branches surely exclude each other, the two are the same.
+Servers rarely validate their responses against their document, so `oneOf` in it often means `anyOf`. If the
+branches are certain to exclude each other, the two are the same.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Keywords that no schema has: which of them the import reads, and where others stand."""
+"""Keywords outside schemas: those that the import reads, and the places of all others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Swagger 2.0: a document in the form of OpenAPI 3.0, and where each part of it stands in the original."""
+"""Swagger 2.0: conversion to OpenAPI 3.0, and the original place of each part."""
 
 from __future__ import annotations
 

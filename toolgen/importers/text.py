@@ -1,4 +1,4 @@
-"""Reads the file of a source into JSON values (RFC 8259) that every later stage supports."""
+"""Reads the file of a source into JSON values (RFC 8259) that all later stages support."""
 
 from __future__ import annotations
 

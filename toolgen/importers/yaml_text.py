@@ -1,7 +1,7 @@
-"""YAML from text, read as JSON: the core schema of YAML 1.2 (10.3), in which `no` and `2020-01-01` are texts.
+"""YAML text read as JSON: the core schema of YAML 1.2 (10.3), in which `no` and `2020-01-01` are strings.
 
-PyYAML makes nodes of the text, and here they become values: its own constructors know only YAML 1.1 and
-lose keys that stand twice.
+PyYAML parses the text into nodes, which are converted here: its own constructors know only YAML 1.1 and lose
+duplicate keys.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def read_yaml(text: str, file: str) -> Json:
     """Return the one document of a text.
 
     Raises:
-        ToolgenError: it is no YAML, or cannot be written as JSON; says why and where.
+        ToolgenError: it is not YAML, or cannot be expressed in JSON; the message has reason and place.
     """
     try:
         node = _Loader(text).get_single_node()

@@ -1,6 +1,6 @@
-"""The table of constraints: one row for each keyword of a type; every other list of them is read from here.
+"""The table of constraints: one row for each keyword of a type. Other lists of constraints derive from it.
 
-A constraint of one name has a row for each keyword of JSON Schema that it becomes: `min_length` is
+A constraint has a row for each keyword of JSON Schema that it becomes: `min_length` is
 `minLength` of a string, `minItems` of an array and `minProperties` of a map.
 """
 

@@ -1,4 +1,4 @@
-"""Whether a value fits a schema, and what is wrong with it if not, decided without a validator in few steps.
+"""Checks in few steps and without a validator whether a value matches a schema, and finds its faults.
 
 Schemas are read as JSON Schema 2020-12. Some keywords are not decided: conditions, dependencies, `contains`,
 unevaluated parts, patterns of names, and the patterns of schemas that somebody else wrote. `Undecided` says
@@ -39,7 +39,7 @@ from .union_shapes import types_of
 
 
 class Undecided(Enum):
-    """What counts where it is not decided whether a value fits."""
+    """The result for a value if the evaluator cannot decide whether it matches."""
 
     LEFT_TO_TOOL = auto()
     """No issue, as the tool checks the value again. The schema is that of a tool's types: its formats and

@@ -1,4 +1,4 @@
-"""Errors of every rule that a document breaks: a second look at one that pydantic has refused.
+"""Errors of every rule that a document breaks: a second pass over a document that pydantic has refused.
 
 pydantic stops at the first rule of a value, and does not enter an array or a map that is too long.
 """

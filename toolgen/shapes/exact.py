@@ -1,4 +1,4 @@
-"""Exact validators: pydantic's, narrowed and widened to what the JSON Schema accepts.
+"""Exact validators: those of pydantic, adapted to accept exactly the values of the JSON Schema.
 
 pydantic's strict JSON mode takes epoch numbers for dates, unpadded base64 and `true` for
 `Literal[1]`, and refuses `5.0` for an integer. `exact` rewrites a core schema so that each value has

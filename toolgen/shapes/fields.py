@@ -1,6 +1,6 @@
 """The field tree: the shape of every payload, result and artifact.
 
-Valid by construction: the builder of the tree has checked what the types below cannot say.
+Valid by construction: the builder of the tree has checked the rules that the types below cannot express.
 Objects stand in a table by class name and are referred to by name, so a type may be recursive.
 Readers: `tree/schema.py` (JSON Schema), `tree/validator.py` (pydantic), and the generator's spelling of
 types.
@@ -155,7 +155,7 @@ class Field:
 
 @frozen_record(eq=False)
 class Foreign:
-    """A foreign schema, and the part of it that Python types hold.
+    """A foreign schema, and the part of it that Python types express.
 
     `root` and `classes` are in the normal form of `shapes/foreign/nodes.py`.
     """

@@ -1,4 +1,4 @@
-"""Validators of documents: with bounded work, with null as a value alone, and by the rules of a schema."""
+"""Validators of documents: with bounded work, with null only as a value, and with the rules of a schema."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Keywords of JSON Schema by what they hold, and schemas that are embedded in another one."""
+"""Keywords of JSON Schema by the kind of their values, and schemas that are embedded in another one."""
 
 from __future__ import annotations
 

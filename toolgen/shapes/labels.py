@@ -1,4 +1,4 @@
-"""Types of errors that pydantic reports, and labels in their locations, of what toolgen did not design."""
+"""Types of pydantic errors about third-party types, and the labels in their locations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Validators for which null is a value alone, as their JSON Schema says, and never means absent."""
+"""Validators for which null is only a value, as in their JSON Schema, and never means absent."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Numbers that keep their type: an integer stays an integer, with any number of digits.
+"""Numbers that keep their type: an integer stays an integer, however many digits it has.
 
 JSON has one kind of number, Python has two. What is written in digits alone becomes an int; a fraction or an
 exponent makes a float, as in `json`. pydantic-core decides; Python runs only for steps and for bounds beyond

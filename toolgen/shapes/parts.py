@@ -1,6 +1,6 @@
-"""Answers that do not fit their type: what fits of them is typed, and the rest stays as it was received.
+"""Responses that do not match their type: valid parts are typed, and the rest stays as it was received.
 
-Only answers that have failed come here, so that those that fit cost nothing. Each value is checked by the
+Only invalid responses are read here, so that valid ones cost nothing. Each value is checked by the
 validator of its own part of the type; one that does not fit is divided into its attributes or items, until a
 part fits or cannot be divided.
 """

@@ -1,4 +1,4 @@
-"""What a match of a pattern takes: steps for each character, as the text of the pattern tells.
+"""The cost of matching a pattern in steps for each character, estimated from its text.
 
 Rust's regex builds a deterministic automaton as it reads, and remembers it while it is small. Of a pattern
 with few states it is; that of one with many may be made anew at each character, with all states that are live

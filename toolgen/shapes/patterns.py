@@ -24,7 +24,7 @@ _TIMES: Final = re.compile(r"\{[0-9]+(,[0-9]*)?\}")
 
 
 class PatternError(ValueError):
-    """The pattern does not compile, or cannot mean the same in both dialects; the text says why."""
+    """The pattern does not compile, or cannot mean the same in both dialects; the text has the reason."""
 
 
 def to_rust(pattern: str) -> str:

@@ -1,7 +1,7 @@
-"""The budget of one document: the steps that patterns, unions and rules share when it is checked.
+"""The budget of one document: the steps that patterns, unions and rules share during its validation.
 
-They are counted, not timed, so that the same document has the same outcome on every machine. What is counted
-is a bound of the work, taken before the work is done.
+Steps are counted, not timed, so that a document has the same outcome on every machine. They are an upper
+bound of the work, and are taken before it is done.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ MOST_STEPS: Final = 1_000_000
 
 
 class Steps:
-    """What is left of the budget of one document."""
+    """The remaining budget of one document."""
 
     __slots__ = ("left",)
 

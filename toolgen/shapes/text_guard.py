@@ -1,4 +1,4 @@
-"""Types with patterns, which pydantic matches: the steps of a long document are counted before."""
+"""Types whose patterns pydantic matches. The steps of a long document are counted in advance."""
 
 from __future__ import annotations
 

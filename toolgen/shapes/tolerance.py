@@ -1,7 +1,8 @@
-"""How answers of others are read tolerantly: core schemas that drop what a design does not know.
+"""Tolerant reading of third-party responses: core schemas that drop what a design does not know.
 
-A document is read as sent first, for unknown keys tell the branches of a union apart. If it does not fit,
-closed classes of foreign schemas drop keys too, and a union whose tag is missing is told by its other keys.
+A document is first read as sent, because unknown keys can identify the branch of a union. If it does not
+match, closed classes of foreign schemas drop keys too, and the other keys select the branch of a union
+without tag.
 """
 
 from __future__ import annotations

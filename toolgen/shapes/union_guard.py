@@ -1,4 +1,4 @@
-"""Unions whose branches would be tried again and again, selected by the shape of the value instead.
+"""Unions whose branches would be tried repeatedly, selected by the shape of the value instead.
 
 pydantic tries each branch of a union. Where branches lead to the same union again, each level of a document
 doubles the work. Here one branch is tried where the shape of a value leaves one, and accepts what it would

@@ -1,7 +1,7 @@
-"""The values that a branch of a union surely rejects, by type, keys and tags of a value alone.
+"""The values that a branch of a union certainly rejects, judged only by type, keys and tags.
 
-A shape never refuses what its branch accepts. It is read from a core schema (`core_shapes`), and compared
-with a value without looking further than its members.
+A shape never refuses a value that its branch accepts. It is read from a core schema (`core_shapes`), and
+compared with a value without looking further than its members.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Scalar = tuple[bool, object]
 
 @frozen_record
 class Shape:
-    """The values that a branch may accept, by type, keys and tags alone."""
+    """The values that a branch can accept, judged only by type, keys and tags."""
 
     types: frozenset[str] | None = None
     """JSON types; None for any."""

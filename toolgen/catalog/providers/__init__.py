@@ -1,4 +1,4 @@
-"""Tools as model providers take them: schemas in their dialects, and codecs of what their models send."""
+"""Tools for model providers: schemas in their dialects, and codecs of the arguments from their models."""
 
 from .declarations import Declarations, EntryError, declarations
 from .dialects import DIALECTS, Dialect

@@ -1,4 +1,4 @@
-"""What a schema spends of the budgets of its provider."""
+"""The share of a provider's budgets that a schema spends."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Spent:
 
 
 def spent(schema: Schema) -> Spent:
-    """Return what the provider's schema of a tool spends."""
+    """Return the counts of the provider's schema of a tool."""
     parts = list(nodes(schema))
     objects = [node for node in parts if "properties" in node]
     values = [
@@ -55,14 +55,14 @@ def overspent(schema: Schema, budget: SchemaBudget) -> str:
 
 
 class RequestBudget:
-    """What is left of a budget that the strict tools of a request share."""
+    """The remaining budget that the strict tools of a request share."""
 
     def __init__(self, budget: SchemaBudget) -> None:
         self._budget = budget
         self._tools = self._optional = self._unions = 0
 
     def take(self, schema: Schema) -> str:
-        """Count a strict tool; return why there is no room for it, "" where there is."""
+        """Count a strict tool; return why there is no room for it, "" if there is."""
         counts = spent(schema)
         tools, optional = self._tools + 1, self._optional + counts.optional
         unions = self._unions + counts.unions

@@ -1,8 +1,8 @@
-"""Argument codecs: what the model sends, turned into a document of the tool's own schema, and back.
+"""Argument codecs: they convert the model's arguments into a document of the tool's own schema, and back.
 
-Both run within `bounded`. What does not have the shape that the provider was given stays as it is, for the
-tool's validator to refuse in the words of the tool's own schema; decoding fails only where too many branches
-of unions fit. Encoding fails where a document cannot be said.
+Both run within `bounded`. Decoding leaves a value unchanged if it does not match the provider's schema, so
+that the tool's validator refuses it with an issue about the tool's own schema. It fails only if too many
+branches of unions match. Encoding fails if the provider's schema cannot express a document.
 """
 
 from __future__ import annotations
@@ -54,12 +54,12 @@ class ArgumentCodec(Protocol):
         """Return a value of the tool's schema as the model would send it.
 
         Raises:
-            ValueError: the provider's schema has no way to say it.
+            ValueError: the provider's schema cannot express it.
         """
         ...
 
     def decode(self, value: Json) -> Json:
-        """Return what the model sent as a value of the tool's schema."""
+        """Return the value that the model sent as a value of the tool's schema."""
         ...
 
 
@@ -104,7 +104,7 @@ class JsonText:
 
 @frozen_record(kw_only=False)
 class EnumText:
-    """One of some texts, by a model that may change their case."""
+    """An enum of strings from a model that might change their case."""
 
     values: tuple[str, ...]
 
@@ -120,7 +120,7 @@ class EnumText:
 
 @frozen_record
 class Property:
-    """How one property of an object is sent."""
+    """The form in which a property of an object is sent."""
 
     wire: str
     codec: ArgumentCodec = SAME
@@ -131,7 +131,7 @@ class Property:
 
     @property
     def is_same(self) -> bool:
-        """Whether the property is sent as it is, but for its name."""
+        """Whether the property is sent unchanged except for its name."""
         return self.codec is SAME and not self.is_null_absent
 
 
@@ -324,7 +324,7 @@ def _without_nulls(value: Json) -> Json:
 
 @dataclass(slots=True)
 class Reference:
-    """A part of `$defs`, whose codec is there once the whole schema is."""
+    """A part of `$defs`, whose codec exists once the schema is complete."""
 
     codecs: Mapping[str, ArgumentCodec] = field(repr=False)
     name: str
@@ -356,7 +356,7 @@ def parsed(text: str | bytes) -> Json:
     """Return the value of a JSON text (RFC 8259).
 
     Raises:
-        ValueError: it is none, or has a number that JSON does not have or Python cannot hold.
+        ValueError: it is not JSON, or has a number that JSON or Python cannot express.
         RecursionError: it is too deep.
     """
     value: Json = json.loads(text, parse_constant=_no_number, parse_float=_number)

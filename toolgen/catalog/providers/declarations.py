@@ -1,4 +1,4 @@
-"""The tools of a request as a provider is told of them, with the names that it takes."""
+"""The declarations of the tools of a request, with names that the provider accepts."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from .projection import Projection, project, without_strict
 
 
 class Recorded(Protocol):
-    """What knows its entry in a catalogue, such as a `ToolSpec`."""
+    """A tool that knows its entry in a catalogue, such as a `ToolSpec`."""
 
     def record(self) -> ToolRecord:
-        """Return what a catalogue says of the tool."""
+        """Return the entry of the tool."""
         ...
 
 
@@ -40,30 +40,30 @@ Tools: TypeAlias = "Specs | Iterable[Recorded | Mapping[str, Json]]"
 
 
 class EntryError(ToolgenError):
-    """What is given as a tool is no entry of a catalogue."""
+    """A value passed as a tool is not an entry of a catalogue."""
 
 
 @frozen_record
 class Declarations:
-    """Tools in one dialect, in the order in which they were given."""
+    """Tools in one dialect, in the order in which they were passed."""
 
     dialect: Dialect
     projections: tuple[Projection, ...]
 
     @property
     def fragment(self) -> list[dict[str, Any]]:
-        """What stands under `tools` in a request."""
+        """The value of `tools` in a request."""
         declared = [projection.declaration for projection in self.projections]
         is_gemini = self.dialect.envelope in ("parameters", "parametersJsonSchema")
         return [{"functionDeclarations": declared}] if is_gemini and declared else declared
 
     def called(self, name: str) -> Projection | None:
-        """Return the tool that the provider was told by this name; None where there is none."""
+        """Return the tool that was declared to the provider under this name; None if there is none."""
         return next((projection for projection in self.projections if projection.name == name), None)
 
 
 def declarations(tools: Tools, dialect: str) -> Declarations:
-    """Return tools as a provider is told of them: entries of a catalogue, specs, or a snapshot.
+    """Return the declarations of tools for a provider: of catalogue entries, specs, or a snapshot.
 
     Tools that the provider runs itself (`"kind": "native"`) are left out. Where strict tools share a
     budget, they are strict in their order as long as there is room.
@@ -91,7 +91,7 @@ def declarations(tools: Tools, dialect: str) -> Declarations:
 
 
 def _refuse_clashes(entries: Iterable[Mapping[str, Json]]) -> None:
-    """Raise where two tools have one name: no call would lead to the second."""
+    """Raise if two tools have the same name, because calls could never reach the second one."""
     ids: dict[str, str] = {}
     for entry in entries:
         name, id_ = str(entry["name"]), str(entry.get("id", ""))
@@ -130,7 +130,7 @@ _MOST_CHARACTERS = 64
 
 
 def provider_names(names: Iterable[str], dialect: Dialect) -> list[str]:
-    """Return a name for each tool, in their order: its own where the provider takes it.
+    """Return a name for each tool, in order: its own name if the provider accepts it.
 
     A dot becomes two underscores, any other character one. A name that is too long, or that another tool
     has, ends in seven hexadecimal digits of the SHA-256 of the tool's own name.

@@ -1,7 +1,7 @@
-"""What each provider takes of a tool: one dated row for each way to declare one.
+"""The keywords and limits of each provider: one dated row for each way to declare a tool.
 
-A row is data. Where a source is unsure, the row has what every known version of the API takes. What is not
-in `keywords` is refused or ignored, so it is said in words instead.
+A row is data. If a source is unclear, the row has only what every known version of the API accepts. Providers
+refuse or ignore other keywords than those in `keywords`, so they become words in the description.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ class Dialect:
 
     @property
     def is_strict(self) -> bool:
-        """Whether the provider holds the model to the schema when it is asked to."""
+        """Whether the provider can enforce the schema on the model."""
         return bool(self.plain)
 
 

@@ -1,4 +1,4 @@
-"""Whether no value fits two branches of a `oneOf`, so that `anyOf` says the same."""
+"""Checks whether no value matches two branches of a `oneOf`, so that `anyOf` means the same."""
 
 from __future__ import annotations
 

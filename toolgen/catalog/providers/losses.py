@@ -1,4 +1,4 @@
-"""What a provider's schema does not say any more of a tool's arguments, as data."""
+"""Losses: rules about a tool's arguments that the provider's schema does not express, as data."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ sent as JSON text whose content is not constrained; the tool is declared without
 
 @frozen_record
 class Loss:
-    """One keyword that the provider's schema does not have; the tool's own schema still holds it."""
+    """One keyword that the provider's schema lacks. The tool's own schema still enforces it."""
 
     path: str
     """JSON Pointer of the schema that had it, in the tool's own; "" is the schema itself."""

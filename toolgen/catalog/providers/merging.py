@@ -1,4 +1,4 @@
-"""`allOf` as one schema: what fits all parts fits the merged one, and the other way round."""
+"""`allOf` as one schema: a value matches all parts if and only if it matches the merged schema."""
 
 from __future__ import annotations
 

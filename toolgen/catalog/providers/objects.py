@@ -1,4 +1,4 @@
-"""Objects, maps and arrays, as a provider takes them."""
+"""Objects, maps and arrays in the dialect of a provider."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the rewriting of a schema shares: the context of one tool, and a part of its schema on both sides."""
+"""Shared by the rewriting of schemas: the context of one tool, and a part of its schema on both sides."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ _JSON_ARRAY: Final = "A JSON array, written as JSON text."
 
 
 class NotStrictError(Exception):
-    """A tool cannot be strict; the text says why."""
+    """A tool cannot be strict; the text has the reason."""
 
 
 @frozen_record(kw_only=False)
 class SchemaPlace:
-    """Where a part of the tool's own schema stands."""
+    """The place of a part of the tool's own schema."""
 
     path: str = ""
     """JSON Pointer."""
@@ -45,7 +45,7 @@ class SchemaPlace:
 
 @frozen_record
 class Part:
-    """A part of a schema as the provider gets it."""
+    """A part of a schema in the dialect of the provider."""
 
     schema: Schema
     codec: ArgumentCodec = SAME
@@ -55,7 +55,7 @@ class Part:
 
 @dataclass(slots=True, kw_only=True)
 class Context:
-    """What is known while the schema of one tool is rewritten."""
+    """The state while the schema of one tool is rewritten."""
 
     dialect: Dialect
     root: Schema

@@ -1,4 +1,4 @@
-"""A schema as it is, but for what a provider refuses of any tool; to the model it is a hint."""
+"""An almost unchanged schema, without keywords that a provider refuses. Models only treat it as a hint."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One tool as a provider is told of it, and the way back from what its models send."""
+"""The declaration of one tool to a provider, and the way back from the arguments of its models."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _MOST_EXAMPLES: Final = 5
 
 @frozen_record
 class Projection:
-    """One tool as a provider is told of it."""
+    """One tool in the dialect of a provider."""
 
     id: str = ""
     """The tool's own id; empty where it was projected by itself."""
@@ -74,8 +74,8 @@ class Projection:
     def decode(self, arguments: str | bytes) -> bytes:
         """Return the arguments that a model sent as a document of the tool's own schema.
 
-        Nothing is checked. What is no JSON, or not of the provider's schema, stays as it was sent, for the
-        tool's own validator to refuse.
+        Nothing is validated. Text that is not JSON, and values that do not match the provider's schema, stay
+        unchanged, so that the tool's own validator refuses them.
         """
         try:
             sent = parsed(arguments)
@@ -90,7 +90,7 @@ class Projection:
         """Return a document of the tool's own schema as the model would send it.
 
         Raises:
-            ValueError: it is no JSON, or the provider's schema has no way to say it.
+            ValueError: it is not JSON, or the provider's schema cannot express it.
         """
         with bounded():
             return compact(self.codec.encode(parsed(document))).encode()

@@ -1,7 +1,7 @@
-"""A schema as a provider's dialect is made of it: what no reader of JSON Schema understands is left out.
+"""Prepares a schema for the dialects of providers: parts that are not JSON Schema are left out.
 
-Schemas come from servers and files of others. All code behind `readable` may take for granted that a keyword
-has a value of its kind, and that no schema is deeper than `MOST_LEVELS`.
+Schemas come from third-party servers and files. All code behind `readable` can rely on the kinds of the
+values of keywords, and on schemas not being deeper than `MOST_LEVELS`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Texts, numbers, booleans and enums, as a provider takes them."""
+"""Strings, numbers, booleans and enums in the dialect of a provider."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""A schema rewritten into the keywords that a provider has, with the codec of the arguments.
+"""A schema rewritten into the keywords of a provider, with the codec of the arguments.
 
-The tool's own schema stays the only validator. Each change of structure has its way back in the codec, and
-each keyword that is not kept is said in the description and noted as a loss.
+The tool's own schema stays the only validator. The codec reverses each change of structure, and each dropped
+keyword is described in words and recorded as a loss.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Unions and references, as a provider takes them."""
+"""Unions and references in the dialect of a provider."""
 
 from __future__ import annotations
 

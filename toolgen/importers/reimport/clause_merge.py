@@ -1,4 +1,4 @@
-"""Three versions of an expression made one: the author's, with what the source changed of the rest."""
+"""Merges three versions of an expression: the author's edits stay, and the source changes the rest."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _LONGEST_SHOWN: Final = 200
 
 @frozen_record
 class DesignChange:
-    """What a new version of a source does, or does not, to the design."""
+    """A change of the source, applied to the design or not."""
 
     kind: ChangeKind
     """`conflict`: the author edited what the source changed; `gone`: the source has no more what is edited
@@ -85,7 +85,7 @@ class _MisplacedError(Exception):
 
 @dataclass(slots=True)
 class ClauseMerge:
-    """Merges expressions and keeps what it did."""
+    """Merges expressions and records the changes."""
 
     unread: Collection[str] = ()
     """Names of tools that the source has and that could not be read."""

@@ -1,4 +1,4 @@
-"""What an author has to resolve after an import, and which addresses are accepted."""
+"""Conflicts that an author has to resolve after an import, and the accepted addresses."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ OpenConflicts: TypeAlias = Mapping[str, OpenConflict]
 
 @frozen_record
 class LastImport:
-    """What is known of the targets of the last import."""
+    """The targets of the last import, and its open conflicts."""
 
     targets: Mapping[str, str]
     open: OpenConflicts = field(default_factory=dict[str, OpenConflict])
@@ -49,7 +49,7 @@ class LastImport:
 
 
 def gone_conflicts(changes: Iterable[DesignChange]) -> dict[str, OpenConflict]:
-    """Return the conflicts about what the source has no more."""
+    """Return the conflicts about parts that the source no longer has."""
     return {
         place_of(each.path): OpenConflict(was=place_of(each.path), now="", path=each.path)
         for each in changes

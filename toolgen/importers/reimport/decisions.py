@@ -1,7 +1,8 @@
-"""What an author decided of a target: kept while the target is the same, and careful as soon as it is not.
+"""An author's decisions about a target, which stay valid only while the target is the same.
 
-Addresses that nobody has accepted are not accepted after a merge. Guards stay with what they were written for
-and stand on all that could be meant; what loosens a tool falls away. Each is a conflict until it is resolved.
+After a merge, only addresses that somebody has accepted are accepted. Guards stay on the part that they were
+written for, and apply to every part that could be meant. Settings that loosen a tool are removed. Each of
+these is a conflict until it is resolved.
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ _LIMITS: Final = frozenset(["enum", *(row.name for row in (*LIMITS, *FLAGS))])
 
 
 class Decisions:
-    """The decisions in an author's design, and what a merge may leave of them."""
+    """The decisions in an author's design, and those that a merge can keep."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""Guards in a merged design: the clauses and keywords that make a tool more careful, put on and taken off."""
+"""Adds and removes guards in a merged design: clauses and keywords that make a tool more careful."""
 
 from __future__ import annotations
 

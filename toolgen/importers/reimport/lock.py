@@ -1,4 +1,4 @@
-"""The lock of an import: what was imported and how, so that the next one knows what the author edited."""
+"""The lock file of an import: its source and result, by which the next import recognizes edits."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def is_kind(text: str) -> TypeGuard[Kind]:
 
 @frozen_record
 class ImportLock:
-    """What the last import wrote, and of what."""
+    """The result of the last import, and its source."""
 
     kind: Kind
     source: str

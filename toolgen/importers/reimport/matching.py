@@ -1,4 +1,4 @@
-"""Which clause of a version of a design is which of another: by slot, by name, by what it is bound to."""
+"""Matches the clauses of two versions of a design: by slot, by name, by their target."""
 
 from __future__ import annotations
 

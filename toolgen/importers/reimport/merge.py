@@ -1,6 +1,6 @@
-"""A design as its author has it, the text of its last import and that of the new one, merged into one.
+"""Merges the author's design, the text of its last import and the text of the new import.
 
-What the author wrote stays byte for byte, but for what the source changed in what he left as it was imported.
+The author's text stays byte for byte, except for unedited parts that the source has changed.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The statements of a merged module: where new ones stand, what they import, and the text of all."""
+"""The statements of a merged module: the places of new ones, their imports, and the text of all."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a change is in a design: its line, and the clauses around it by their names."""
+"""The place of a change in a design: its line, and the names of the clauses around it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The types that requests and results reach, and which of them they reach no more."""
+"""The types that requests and results use, and those that they no longer use."""
 
 from __future__ import annotations
 

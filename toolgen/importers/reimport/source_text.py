@@ -24,7 +24,7 @@ _TRIVIA: Final = frozenset([tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE])
 
 
 class UnreadableDesignError(Exception):
-    """The design is no Python that can be changed in places."""
+    """The design cannot be edited in place; the text has the reason."""
 
     def __init__(self, message: str, line: int = 1) -> None:
         super().__init__(message)

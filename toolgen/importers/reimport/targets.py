@@ -1,4 +1,4 @@
-"""The targets of a design: the address, request, function or name in the source that each part stands for."""
+"""The targets of a design: the address, request, function or source name of each part."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ def request_of(node: ast.AST) -> str:
 
 @frozen_record
 class Methods:
-    """What the methods of a module call, by their names."""
+    """The requests or functions of the methods of a module, by method name."""
 
     requests: dict[str, str] = field(default_factory=dict)
     """Verb and path, such as `POST /pay`, or the function."""

@@ -1,4 +1,4 @@
-"""What is said of a value that is not of its generated class: what it is, and what to write."""
+"""The message about a value of another class than the generated one: its class, and the code to write."""
 
 from __future__ import annotations
 

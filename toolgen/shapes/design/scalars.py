@@ -1,4 +1,4 @@
-"""Classes whose instances hold scalars alone, so that nobody who has one can change what it holds."""
+"""Classes whose instances contain only scalars, so that their contents cannot change."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""JSON Schemas that somebody else wrote: validators, issues, and the rules that types cannot hold."""
+"""Third-party JSON Schemas: validators, issues, and the rules that types cannot express."""

@@ -1,4 +1,4 @@
-"""What a validator applies of a schema, in any draft: to the same value, and to what the value holds.
+"""The subschemas that a validator applies, in any draft: to the same value, and to its members and items.
 
 A keyword that means nothing in the draft of the schema is counted too.
 """

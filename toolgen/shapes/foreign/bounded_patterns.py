@@ -1,4 +1,4 @@
-"""Patterns of a schema that nobody has vetted, matched within a bound of time.
+"""Patterns of an unvetted schema, matched within a time limit.
 
 A pattern with look-around or back-references backtracks, and one of many states takes long for each
 character. So only those are matched that the engine without backtracking compiles into few states, and only
@@ -47,7 +47,7 @@ _REFUSING: Final = frozenset(
 
 
 class BoundedPatterns:
-    """The schemas that stand for one whose patterns are matched within a bound."""
+    """The schemas that replace one whose patterns are matched within a time limit."""
 
     def __init__(self, schema: Any) -> None:
         patterns = set(_patterns(schema))

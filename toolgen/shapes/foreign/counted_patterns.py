@@ -1,8 +1,8 @@
-"""Patterns of a schema whose matches take steps of the budget of the document.
+"""Patterns of a schema whose matches take steps from the budget of the document.
 
-Whatever the engine without backtracking compiles is matched by it, and `pattern_steps` knows before what that
-may take. For the rest the other engine is started with few steps, and again with four times as many while it
-says that they were too few.
+The engine without backtracking matches all patterns that it can compile, and `pattern_steps` knows the cost
+in advance. For the other patterns, the backtracking engine starts with few steps, and again with four times
+as many as long as they do not suffice.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ class Match:
 
 
 class PatternUse:
-    """Which patterns a schema has, and what they take for a document."""
+    """The patterns of a schema, and their cost for a document."""
 
     def __init__(self, schema: Any, *, is_linear: bool) -> None:
         """Read the patterns of a schema; with `is_linear`, all are matched without backtracking."""

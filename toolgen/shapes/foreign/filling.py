@@ -1,7 +1,8 @@
-"""Fills the required properties that a document leaves out and for which its schema has a default.
+"""Fills required properties that a document leaves out with the defaults of its schema.
 
-Servers, such as those of pydantic, list properties as required and with a default, and fill them themselves;
-so models leave them out. Only where a schema always holds is it read: no document that it accepts is changed.
+Servers, for example those built with pydantic, list properties as required although they have a default,
+which the server fills. So models leave them out. Only schemas that always apply are read, and a document that
+matches the schema is never changed.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ _AROUND: Final = 4
 
 @dataclass(slots=True, eq=False)
 class _Place:
-    """What is filled into one value, and into its parts."""
+    """The defaults for one value and its parts."""
 
     defaults: dict[str, tuple[Json, int]] = field(default_factory=dict[str, "tuple[Json, int]"])
     """Values by key, each with the bytes that it takes in a document."""

@@ -1,7 +1,7 @@
 """Issues of values of foreign schemas.
 
-What is wrong comes from pydantic, or from the schema's own validator (`rules`); both ask `union_issues`
-what to say of a union. Each error carries its facts, for such a schema may say them anywhere.
+Errors come from pydantic or from the schema's own validator (`rules`); `union_issues` selects those of a
+union for both. Each error contains its facts, because such a schema can have them anywhere.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The base class of types of foreign schemas: open, and it keeps which values were set.
+"""The base class of types of foreign schemas, which is open and records the values that were set.
 
 `OpenModel` says what is the same for both.
 """
@@ -29,7 +29,7 @@ _DONE: Final = "toolgen_foreign_exact"
 class SchemaModel(OpenModel):
     """An object of a foreign schema.
 
-    Keys nobody declared are kept and written again, unless the class says `extra="forbid"`. Null is
+    Undeclared keys are stored and written again, unless the class says `extra="forbid"`. Null is
     a value only where the type is `Nullable` or `AnyJson`. A document is written with what was set:
     no default that it did not hold, each null that it held. An optional field that Python code sets
     to None is left out.

@@ -1,4 +1,4 @@
-"""The normal form of a schema that somebody else wrote: what Python types hold of it.
+"""The normal form of a third-party schema: the part that Python types can express.
 
 A node is `{}` for any value, a scalar, an enum, an array with `items`, a map with `additionalProperties`, a
 `$ref` to one of the classes, or an `anyOf` of those with null last, whose tag is its `discriminator`.

@@ -1,8 +1,8 @@
-"""The form in which what somebody else wrote of a tool is kept, shown and sent, from a file as from a server.
+"""The form in which third-party schemas and texts of a tool are stored, shown and sent.
 
-A schema is rebuilt of the keywords that toolgen knows, so that a model reads nothing else. Texts for readers
-are cleaned and cut. Names and values are part of the contract and stay what they are: one that nobody can see
-in full is refused.
+A schema is rebuilt from the keywords that toolgen knows, so that a model reads nothing else. Texts for
+readers are cleaned and shortened. Names and values are part of the contract and stay unchanged; a name or a
+value that is not fully visible is refused.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What it takes to compile a pattern, as its text tells.
+"""The cost of compiling a pattern, estimated from its text.
 
 An engine makes states of each character and class, as often as it is repeated: of a class beyond ASCII for
 each byte of its ranges, and a property of Unicode has some hundred ranges. So `^\\p{L}{0,170}$` takes as long

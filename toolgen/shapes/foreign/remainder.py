@@ -1,8 +1,8 @@
-"""What types leave of a foreign schema: the rules that none of them holds, at their places.
+"""The remainder of a foreign schema: the rules that no type expresses, at their places.
 
-A value that a type accepts fits its schema if it fits the remainder, which often looks at few keys alone.
-What is not known here of a type or of a schema is left as it is written: the remainder accepts no more than
-the schema. It explains nothing; of a value that does not fit, the whole schema says what is wrong.
+A value that a type accepts matches its schema if it matches the remainder, which often needs only a few keys.
+Rules that are not understood here stay in the remainder, so it accepts no more than the schema. It explains
+nothing: the issues of a value that does not match come from the complete schema.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _MOST_PAIRS: Final = 5_000
 
 
 class Remainder:
-    """Tells of values that a type accepts that they fit its schema, where little of them says so."""
+    """Decides for values that a type accepts whether they match their schema, if few keys suffice."""
 
     def __init__(
         self,

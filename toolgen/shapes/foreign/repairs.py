@@ -1,6 +1,6 @@
-"""Repairs of a schema that somebody else wrote: what breaks JSON Schema and has one sensible meaning.
+"""Repairs of a third-party schema: violations of JSON Schema that have only one sensible meaning.
 
-They stand before whoever reads a schema, in a design, in an import and of a live server, which are strict.
+They run before all readers of schemas, which are strict: in a design, in an import, and for a live server.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _IN_FRAGMENT: Final = "/~!$&'()*+,;=:@"
 
 @frozen_record
 class Repair:
-    """A place that was read as what it means."""
+    """A place that was repaired."""
 
     pointer: str
     """JSON Pointer into the schema (RFC 6901); empty at the root."""

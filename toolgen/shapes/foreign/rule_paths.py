@@ -1,4 +1,4 @@
-"""Counts what a validator does for one document: how often it looks at a value, and what errors it collects.
+"""Counts the work of a validator for one document: its visits of values, and the errors that it collects.
 
 Alternatives inside alternatives multiply. Below a reference that leads back, jsonschema-rs tries each value
 once. A bound of the schema and the size of the document says for most that they are few; else the ways of

@@ -1,6 +1,6 @@
 """The rules of a schema that types cannot hold, checked by jsonschema-rs.
 
-Only here is it imported, and only for the codecs whose types accept more than their schema.
+It is imported only here, and only for codecs whose types accept more than their schema.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What references of a schema lead to, inside the schema."""
+"""Targets of the references of a schema, inside the schema."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Annotations as pydantic can read them on every supported Python.
 
-Before Python 3.12 a `typing.TypedDict` does not know which class wrote a key, so pydantic asks for that of
-`typing_extensions`, which comes with it; an author's code need not follow.
+Before Python 3.12, a `typing.TypedDict` does not know which class declares a key, so pydantic requires the
+one of `typing_extensions`, which it installs. Code of an author need not follow that rule.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Docstrings of functions: of the whole, of each parameter, of the result (Google, NumPy or reST style).
+"""Docstrings of functions, of their parameters and of their results (Google, NumPy or reST style).
 
-The package docstring-parser reads them, which the extra `docstrings` brings.
+The package docstring-parser of the extra `docstrings` parses them.
 """
 
 from __future__ import annotations

@@ -64,7 +64,7 @@ class FunctionParameter:
 
 @frozen_record
 class FunctionProblem:
-    """Why a function cannot be a tool."""
+    """The reason why a function cannot be a tool."""
 
     parameter: str
     """Empty when it is about the whole function."""

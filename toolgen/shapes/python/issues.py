@@ -1,4 +1,4 @@
-"""Issues of values of types that somebody wrote in Python, from the errors of their validators."""
+"""Issues of values of hand-written Python types, from the errors of their validators."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""JSON Schema of types that somebody wrote in Python, in the style of `tree/schema.py`.
+"""JSON Schema of hand-written Python types, in the style of `tree/schema.py`.
 
 Objects are closed, properties have titles, and each value is said in its lexical form.
 """

@@ -1,4 +1,4 @@
-"""Which values of Python types are sensitive: what `Sensitive` marks in their annotations."""
+"""The sensitive values of Python types, which `Sensitive` marks in their annotations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Exact validators of types that somebody wrote in Python: dataclasses, pydantic's models, TypedDicts.
+"""Exact validators of hand-written Python types: dataclasses, pydantic models, TypedDicts.
 
 As `shapes/exact.py`, for all that pydantic makes of such types, and all the way down. Objects are closed
 unless their class opens them. Each error carries what a reader of issues needs to know, as in
@@ -36,7 +36,7 @@ _INNER: Final = tuple("schema items_schema values_schema json_schema python_sche
 
 
 class InexactJsonTypeError(ValueError):
-    """A type has values that JSON cannot hold exactly; the message says which."""
+    """A type has values that JSON cannot express exactly; the message names them."""
 
 
 class Exactness:

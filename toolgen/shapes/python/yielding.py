@@ -1,4 +1,4 @@
-"""Functions that yield: what they yield is reported as progress, and what their result is."""
+"""Functions that yield: their yielded values are reported as progress; their result is found here."""
 
 from __future__ import annotations
 

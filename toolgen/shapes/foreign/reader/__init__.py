@@ -1,4 +1,4 @@
-"""Reads JSON Schemas that somebody else wrote into the field tree, with what the tree cannot hold."""
+"""Reads third-party JSON Schemas into the field tree, with the rules that the tree cannot express."""
 
 from .problems import Reading, SchemaProblem
 from .reading import read, read_text, upgraded

@@ -1,4 +1,4 @@
-"""A copy of a schema that is known to be JSON, and neither too deep nor too large to read."""
+"""A copy of a schema that is valid JSON, and neither too deep nor too large."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""A schema without `$ref` and `allOf`: everything that must hold of one value, in one place.
+"""A schema without `$ref` and `allOf`: all rules for one value in one place.
 
-What cannot be said in one schema is left out and noted as lost, so the result accepts the same or more.
+A rule that one schema cannot express is left out and noted as lost, so the result accepts the same or more.
 """
 
 from __future__ import annotations

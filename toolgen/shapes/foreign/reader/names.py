@@ -1,4 +1,4 @@
-"""Class names of the objects in a schema that somebody else wrote."""
+"""Class names of the objects in a third-party schema."""
 
 from __future__ import annotations
 

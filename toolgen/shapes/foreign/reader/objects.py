@@ -18,7 +18,7 @@ _ONLY_LOST = ("dependentRequired", "dependentSchemas")
 
 @dataclass(slots=True, kw_only=True)
 class InnerSchemas:
-    """What converts the schemas inside an object into the normal form."""
+    """Converts the schemas inside an object into the normal form."""
 
     unsupported: set[str]
     merger: Merger

@@ -1,7 +1,7 @@
 """Converts a foreign schema to its contract and its normal form.
 
-Patterns that are no regular expressions, or take long to compile, are problems; a default that its own schema
-rejects is a warning (`invalid_defaults`).
+Patterns that are not regular expressions, or take long to compile, are problems. A default that does not
+match its own schema is a warning (`invalid_defaults`).
 """
 
 from __future__ import annotations
