@@ -226,8 +226,8 @@ MISTAKES = {
     ),
     "a server that is not installed": Mistake(
         command=("import", "mcp", "--stdio", "no-such-server", "--out", "lock.json"),
-        says="cannot be started: there is no program or folder 'no-such-server'\n"
-        "  hint: install it, or correct the command; a program that is not in PATH needs its path\n",
+        says="cannot be started: the program or folder 'no-such-server' does not exist\n"
+        "  hint: install it, or correct the command; write the full path of a program that is not in PATH\n",
     ),
     "a call of a planner without its names": Mistake(
         command=("run", "hall.clerk", "hello"),

@@ -100,7 +100,7 @@ def test_a_lock_is_written_updated_and_compared(capsys: pytest.CaptureFixture[st
         [
             (("--stdio", f"{BARE} dies"), "ended before it answered hint: start it by hand"),
             (("--stdio", "no-such-command"), "'no-such-command' hint: install it, or correct the command"),
-            (("--url", "http://127.0.0.1:9/mcp"), "cannot be connected: ConnectError"),
+            (("--url", "http://127.0.0.1:9/mcp"), "cannot be reached: ConnectError"),
             (("--stdio", GOOD, "--url", "http://127.0.0.1:9"), "pass either --stdio or --url"),
             (("--check",), "pass either --stdio or --url"),
             (("--stdio", GOOD, "--check"), "there is no lock bare.mcp.json to compare"),
@@ -138,7 +138,7 @@ def test_what_cannot_be_done_is_told(
 
 def test_headers_are_sent_in_the_clear_where_that_is_allowed(capsys: pytest.CaptureFixture[str]) -> None:
     code, _, told = run(capsys, "--url", "http://0.0.0.0:9/mcp", "--header", "A: $HOME", "--allow-insecure")
-    assert (code, "cannot be connected: ConnectError" in " ".join(told.split())) == (2, True), told
+    assert (code, "cannot be reached: ConnectError" in " ".join(told.split())) == (2, True), told
 
 
 @pytest.fixture(scope="module")

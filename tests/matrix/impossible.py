@@ -52,7 +52,7 @@ IMPOSSIBLE: Final = (
         kinds=OF_TOOLS,
         outcomes=frozenset({"credential"}),
         stores=frozenset({"memory"}),
-        told="keeps no call for later",
+        told="does not store calls for later",
     ),
     Impossible(
         why="an engine in memory ends with the process of the command, so no other command can answer",

@@ -17,11 +17,7 @@ class Bounds:
     truncated: bool
     """Whether there are more items."""
     total: int | None = None
-<<<<<<< HEAD
     """Number of all items; None if unknown."""
-=======
-    """Total number of items; None if it is unknown."""
->>>>>>> 4d08e38e (State what attributes are in their docstrings)
     refinement_hint: str | None = None
     """How the model can get other items, for example with a filter."""
     next_cursor: str | None = None

@@ -9,22 +9,14 @@ HINT: Final = "\n  hint: "
 
 
 class ToolgenError(Exception):
-<<<<<<< HEAD
     """Base class of errors of the environment: a file, a setting or a registration. Commands exit with 2."""
-=======
-    """An error in the environment of toolgen: a file, a setting, a registration. The command exits with 2."""
->>>>>>> fedde367 (Rewrite the docstrings of importers, shapes, catalog and contract so that they are read once)
 
     def __init__(self, message: str, *, hint: str = "") -> None:
         super().__init__(message)
         self.message = message
         """What happened."""
         self.hint = hint
-<<<<<<< HEAD
         """What to do."""
-=======
-        """Action that the user can take."""
->>>>>>> 4d08e38e (State what attributes are in their docstrings)
 
     def __str__(self) -> str:
         return f"{self.message}{HINT}{self.hint}" if self.hint else self.message

@@ -36,7 +36,6 @@ _AS_ARRAYS: Final = bytes.maketrans(b"{}", b"[]")
 
 @frozen_record
 class Limits:
-<<<<<<< HEAD
     """Maximum sizes of documents, for all tools of a runtime.
 
     The defaults are far above what tools need: of 3,980 recorded arguments and results of real tools, the
@@ -44,12 +43,6 @@ class Limits:
 
     Raises:
         ValueError: A limit is below 1, `result_bytes` is below 100, or one of the last two is negative.
-=======
-    """The limits of one runtime. Each default is far above the arguments and results of real calls.
-
-    Of 3,980 recorded arguments and results of real tools, the longest has 2,867 bytes, the deepest 9 levels,
-    and the largest 163 keys.
->>>>>>> fedde367 (Rewrite the docstrings of importers, shapes, catalog and contract so that they are read once)
     """
 
     bytes: int = 4 * 2**20

@@ -99,15 +99,15 @@ async def test_the_client_of_the_sdk_sends_its_token(tmp_path: Path) -> None:
         (["--agent", "desk.x"], "agent 'desk.x' is not registered", "registered are none"),
         (
             ["--agent", "a.b", "--toolset", "desk.parcels"],
-            "both a toolset and an agent are given",
+            "both a toolset and an agent are set",
             "one of them",
         ),
         (["--verify", "desk_app:verify"], "--verify and --host need --http", "Usage"),
         (["--http", "desk"], "--http 'desk' is not HOST:PORT", "write --http 127.0.0.1:8000"),
-        (["--http", "0.0.0.0:0"], "0.0.0.0 is reached by other machines", "--verify MODULE:FUNCTION"),
+        (["--http", "0.0.0.0:0"], "0.0.0.0 is reachable from other machines", "--verify MODULE:FUNCTION"),
         (
             ["--http", "0.0.0.0:0", "--verify", "desk_app:verify"],
-            "the names are missing under which clients reach 0.0.0.0",
+            "no host name is set under which clients reach 0.0.0.0",
             "--host tools.example.com",
         ),
         (["--http", "127.0.0.1:0", "--verify", "desk_app:no"], "is not a function", "module:function"),
@@ -233,6 +233,6 @@ def test_what_a_hostile_client_sends_is_refused_and_the_server_goes_on(tmp_path:
         "the message has more than 11000 keys and items in all",
         "the message has more than 4194304 bytes",
         "the message has more than 72 arrays and objects inside one another",
-        "100 calls are executed already",
+        "too many concurrent calls (100 running)",
     ]
     assert {"jsonrpc": "2.0", "id": 1, "result": {}} in answers

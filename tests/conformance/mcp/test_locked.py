@@ -77,4 +77,4 @@ async def test_a_generated_package_is_served_by_the_live_server(
     runtime.tools.register(toolsets["time"].registration(other.executor))
     async with other:
         result = await runtime.call("get_current_time", {"timezone": "Asia/Tokyo"})
-    assert str(result.error) == "the MCP server 'time' has no tool 'get_current_time' any more"
+    assert str(result.error) == "the MCP server 'time' no longer has the tool 'get_current_time'"

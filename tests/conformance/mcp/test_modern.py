@@ -68,7 +68,7 @@ async def test_a_server_asks_a_person_and_goes_on_with_its_state(toolset: MCPToo
         assert str(sample.error) == "sample asks for sampling/createMessage, which is declined"
         script = await snapshot.call("sign_in_by_script", {})
         assert str(script.error) == (
-            "sign_in_by_script asks a person to open what is no address of a web page"
+            "sign_in_by_script asks a person to open an address that is not a web page"
         )
         flood = await snapshot.call("flood", {})
         assert str(flood.error) == "flood asks 11 questions at once; 10 are allowed"
@@ -77,7 +77,7 @@ async def test_a_server_asks_a_person_and_goes_on_with_its_state(toolset: MCPToo
 async def test_a_list_is_good_until_the_server_says_that_it_changed(toolset: MCPToolset) -> None:
     async with served(toolset) as (runtime, snapshot):
         assert len(snapshot.specs) == len((await runtime.tools.snapshot()).specs)
-        async with heard("has changed its list of tools"):
+        async with heard("changed its list of tools"):
             await snapshot.call("grow", {})
         assert len((await runtime.tools.snapshot()).specs) == len(snapshot.specs) + 1
 

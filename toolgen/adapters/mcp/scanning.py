@@ -37,7 +37,7 @@ def exceeded(message: bytes, limits: Limits) -> str | None:
     if (excess := exceeded_limit(message, limits)) is not None:
         return f"more than {excess.limit} {excess.what}"
     # Quotes of UTF-16 are found in other characters too.
-    return "a null byte, which JSON in UTF-8 has not" if b"\0" in message else None
+    return "a null byte, which JSON in UTF-8 never contains" if b"\0" in message else None
 
 
 def cut_to_depth(message: bytes, limits: Limits) -> bytes:

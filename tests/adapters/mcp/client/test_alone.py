@@ -60,7 +60,7 @@ async def test_a_prefix_of_the_host_stands_in_the_place_of_that_of_the_toolset()
 
 @pytest.mark.parametrize("prefix", ["a b", "1", "é", "x" * 40, 3])
 def test_what_is_no_prefix_is_refused_at_once(prefix: Any) -> None:
-    with pytest.raises(RegistrationError, match="is no prefix of tools of the MCP toolset 'bare'"):
+    with pytest.raises(RegistrationError, match="is not a prefix for the tools of the MCP toolset 'bare'"):
         MCPToolset("bare", StdioServer("x"), prefix=prefix)
 
 

@@ -89,7 +89,7 @@ async def test_an_answer_that_holds_too_much_fails_its_call_alone(attack: str, w
         process = (await snapshot.call("echo", {})).result
         result = await snapshot.call(attack, {})
         assert result.status == "unknown"
-        assert f"answered with what does not fit: it has {why}" in str(result.error)
+        assert f"returned an answer that does not fit: it has {why}" in str(result.error)
         assert (await snapshot.call("echo", {})).result == process
 
 
@@ -106,7 +106,7 @@ async def test_an_answer_that_is_no_message_fails_its_call_at_once() -> None:
         process = (await snapshot.call("echo", {})).result
         result = await asyncio.wait_for(snapshot.call("broken", {}), 60)
         assert result.status == "unknown"
-        assert "it is no message of JSON-RPC" in str(result.error)
+        assert "it is not a JSON-RPC message" in str(result.error)
         assert (await snapshot.call("echo", {})).result == process
 
 
@@ -119,13 +119,13 @@ async def test_notifications_beyond_the_budget_are_dropped_and_the_answer_is_not
         for _ in range(2):
             assert (await snapshot.call("chatter", {})).status == "ok"
         assert decoded.number <= 2_000
-        assert "a message beyond the 1000 of one request is dropped" in caplog.text
+        assert "it sent more than 1000 messages for one request" in caplog.text
 
 
 async def test_a_notification_that_holds_too_much_is_dropped(caplog: pytest.LogCaptureFixture) -> None:
     async with served(hostile()) as (_, snapshot):
         assert (await snapshot.call("loud", {})).status == "ok"
-    assert "is not read: it has more than 20000 keys" in caplog.text
+    assert "was not read: it has more than 20000 keys" in caplog.text
 
 
 NOTE = b'{"jsonrpc": "2.0", "method": "notifications/message", "params": {}}'
@@ -217,7 +217,7 @@ async def test_the_log_of_a_connection_has_few_lines_of_one_kind(caplog: pytest.
     async with served(hostile(clock=lambda: 0.0)) as (_, snapshot):
         assert (await snapshot.call("changes", {})).status == "ok"
     lines = [record.getMessage() for record in caplog.records]
-    for kind in ("has changed its list of tools", "is not read: it has"):
+    for kind in ("changed its list of tools", "was not read: it has"):
         alike = [line for line in lines if kind in line]
         assert len(alike) == 10
         assert alike[-1].endswith("(more of this connection is not logged)")

@@ -45,7 +45,7 @@ async def test_a_tool_is_listed_with_what_its_server_says() -> None:
         assert echo.payload.schema["required"] == ["n"]
         assert echo.meta["mcp"] == {"server": "bare", "tool": "echo", "untrusted": True}
         assert specs["die_once"].annotations == {"read_only": True}
-        assert "not an instruction" in snapshot.instructions
+        assert "not as instructions" in snapshot.instructions
 
 
 async def test_names_are_portable_and_descriptions_short_and_visible() -> None:
@@ -115,7 +115,8 @@ async def test_results_that_do_not_fit_name_the_server() -> None:
             result = await snapshot.call(tool, {})
             assert (result.status, result.retry_hint) == ("error", None)
             assert str(result.error).startswith(
-                f"{tool} ran; its result could not be read: the MCP server 'bare' answered with what does not"
+                f"{tool} ran; its result could not be read: the MCP server 'bare' returned an answer that "
+                "does not"
             )
             assert why in str(result.error)
         assert json.loads((await snapshot.call("misfit", {})).json)["answer"] == {"n": "one"}

@@ -16,22 +16,26 @@ FAILED = "the MCP server 'web' failed (HTTP status 503)"
 MOVED = "the MCP server 'web' redirects to another origin, which is not followed"
 LONG = "it has more than 16777216 bytes"
 CALLS = {
-    "s401": ("error", "tool_unavailable", "the MCP server 'web' refuses the credentials (HTTP status 401)"),
-    "s403": ("error", "tool_unavailable", "the MCP server 'web' refuses the credentials (HTTP status 403)"),
-    "s429": ("error", "tool_unavailable", "the MCP server 'web' has too many requests now (HTTP status 429)"),
+    "s401": ("error", "tool_unavailable", "the MCP server 'web' refused the credentials (HTTP status 401)"),
+    "s403": ("error", "tool_unavailable", "the MCP server 'web' refused the credentials (HTTP status 403)"),
+    "s429": (
+        "error",
+        "tool_unavailable",
+        "the MCP server 'web' has too many requests at the moment (HTTP status 429)",
+    ),
     "s503": ("unknown", None, f"{FAILED}; s503 may have run"),
     "s503_reading": ("error", "tool_unavailable", FAILED),
     "s302": ("unknown", None, f"{MOVED} (302); s302 may have run"),
     "s302_reading": ("error", "tool_unavailable", f"{MOVED} (302)"),
     "s307": ("error", "tool_unavailable", f"{MOVED} (307)"),
     "s500_answer": ("error", None, "s500_answer: the disk is full"),
-    "broken": ("unknown", None, "it is no message of JSON-RPC"),
-    "broken_event": ("unknown", None, "it is no message of JSON-RPC"),
+    "broken": ("unknown", None, "it is not a JSON-RPC message"),
+    "broken_event": ("unknown", None, "it is not a JSON-RPC message"),
     "page": ("unknown", None, "its content type 'text/html' is neither JSON nor a stream"),
     "long": ("unknown", None, LONG),
     "long_event": ("unknown", None, LONG),
     "ends": ("unknown", None, "the connection to the MCP server 'web' ended before the answer"),
-    "gzip": ("unknown", None, "it is no message of JSON-RPC"),
+    "gzip": ("unknown", None, "it is not a JSON-RPC message"),
 }
 
 
@@ -79,7 +83,7 @@ async def test_interim_responses_have_a_budget(caplog: pytest.LogCaptureFixture)
         assert (await snapshot.call("forgets", {})).status == "ok"
 
 
-@pytest.mark.parametrize(("status", "why"), [(401, "refuses the credentials"), (503, "failed")])
+@pytest.mark.parametrize(("status", "why"), [(401, "refused the credentials"), (503, "failed")])
 async def test_a_server_that_refuses_or_fails_from_the_start_is_named(status: int, why: str) -> None:
     async with bad_web() as web:
         web.status = status

@@ -51,8 +51,8 @@ class Asked:
     first(
         [
             ("five_thousand", 2_000, "3000 after t1999"),
-            pytest.param("pages", 5_000, "what is on further pages", marks=pytest.mark.exhaustive),
-            ("unusable_pages", 0, "what is on further pages"),
+            pytest.param("pages", 5_000, "tools on further pages", marks=pytest.mark.exhaustive),
+            ("unusable_pages", 0, "tools on further pages"),
         ]
     ),
 )
@@ -138,7 +138,10 @@ async def test_tools_beyond_the_work_of_a_list_are_left_out_each_time() -> None:
         found = await made.left_out(*works)
         beyond = [id_ for id_, reason in found.items() if not reason.startswith("made of")]
         assert beyond == ["mcp.s.t9", "mcp.s.t11"]
-        assert found["mcp.s.t9"] == "with others its schemas exceed the 200000 keys and items of a list"
+        assert (
+            found["mcp.s.t9"]
+            == "together with the other tools, its schemas exceed the limit of 200000 keys and items per list"
+        )
     assert len(made.threads) == 10
 
 
@@ -162,7 +165,10 @@ async def test_tools_beyond_the_work_of_the_patterns_of_a_list_are_left_out(
     made = Made()
     found = await made.left_out_of(*[patterned(f"t{number}", patterns) for number in range(100)])
     assert 0 < len(made.threads) <= most
-    assert found["mcp.s.t99"] == "with others its patterns exceed the work of 40000 for those of a list"
+    assert (
+        found["mcp.s.t99"]
+        == "together with the other tools, its patterns exceed the work limit of 40000 per list"
+    )
     assert found["mcp.s.t0"] == "made of t0"
 
 

@@ -25,7 +25,7 @@ async def test_a_pinned_tool_that_changed_is_left_out_and_named(caplog: pytest.L
         await before.call("pull", {})
         after = await runtime.tools.snapshot()
         assert [spec.name for spec in after.specs] == ["echo", "pull"]
-        reason = "it is pinned, and its server has changed it since it was first listed"
+        reason = "it is pinned, and its server changed it after the first listing"
         assert after.left_out == {"mcp.hostile.fine": reason}
         assert str((await before.call("fine", {})).error) == CHANGED
     assert f"the tool mcp.hostile.fine is not offered: {reason}" in caplog.text
@@ -37,7 +37,7 @@ async def test_a_change_may_cost_all_tools_of_the_server() -> None:
         await before.call("pull", {})
         after = await runtime.tools.snapshot()
         assert after.specs == ()
-        assert "the MCP server 'hostile' has changed the pinned tool 'fine'" in after.failures["hostile"]
+        assert "the MCP server 'hostile' changed the pinned tool 'fine'" in after.failures["hostile"]
 
 
 async def test_a_change_may_be_accepted(caplog: pytest.LogCaptureFixture) -> None:
@@ -48,7 +48,7 @@ async def test_a_change_may_be_accepted(caplog: pytest.LogCaptureFixture) -> Non
             assert after.left_out == {}
             assert "mallory" in {spec.name: spec.description for spec in after.specs}["fine"]
         assert (await before.call("fine", {})).result == "fine"
-    assert caplog.text.count("has changed the pinned tool 'fine', which is accepted") == 1
+    assert caplog.text.count("changed the pinned tool 'fine'; the change is accepted") == 1
 
 
 def test_an_accepted_change_is_said_once(caplog: pytest.LogCaptureFixture) -> None:
@@ -56,7 +56,7 @@ def test_an_accepted_change_is_said_once(caplog: pytest.LogCaptureFixture) -> No
     for description in ("Says it.", "Sings it.", "Sings it."):
         tool = types.Tool(name="say", description=description, input_schema={"type": "object"})
         assert pins.changed(tool) == ""
-    assert caplog.text.count("has changed the pinned tool 'say', which is accepted") == 1
+    assert caplog.text.count("changed the pinned tool 'say'; the change is accepted") == 1
 
 
 async def test_without_a_pin_texts_may_change() -> None:

@@ -29,9 +29,9 @@ from toolgen.runtime.views import prefixed
     first(
         [
             ("hangs", "the MCP server 'bare' did not answer within 0.5 seconds"),
-            ("garbage", "ended before it answered; it wrote what is no message of JSON-RPC"),
+            ("garbage", "ended before it answered; it wrote something that is not a JSON-RPC message"),
             ("dies", "the MCP server 'bare' ended before it answered"),
-            ("endless", "the MCP server 'bare' lists tools without an end: 100 so far"),
+            ("endless", "the MCP server 'bare' never ends its list of tools: 100 so far"),
         ],
         2,
     ),
@@ -52,7 +52,9 @@ async def test_without_a_policy_the_request_fails() -> None:
 async def test_a_command_that_is_not_there_is_told() -> None:
     toolset = MCPToolset("none", StdioServer("no-such-command"))
     async with served(toolset, on_error="drop") as (_, snapshot):
-        message = "the MCP server 'none' cannot be started: there is no program or folder 'no-such-command'"
+        message = (
+            "the MCP server 'none' cannot be started: the program or folder 'no-such-command' does not exist"
+        )
         assert message in snapshot.failures["none"]
 
 
@@ -60,7 +62,7 @@ async def test_a_url_where_nobody_listens_is_told() -> None:
     toolset = MCPToolset("none", HttpServer("http://127.0.0.1:9/mcp?token=secret"))
     async with served(toolset, on_error="drop") as (_, snapshot):
         failure = snapshot.failures["none"]
-        assert "the MCP server 'none' cannot be connected: ConnectError" in failure
+        assert "the MCP server 'none' cannot be reached: ConnectError" in failure
         assert "secret" not in failure
         assert "Group" not in failure
     assert HttpServer("http://jo:pw@127.0.0.1:9/mcp?token=secret").address == "http://127.0.0.1:9/mcp"
@@ -78,7 +80,7 @@ async def test_a_tool_whose_schema_cannot_be_used_is_left_out(caplog: pytest.Log
         assert "echo" in names
         assert "odd" not in names
         assert "the JSON Schema of OddPayload cannot be used" in snapshot.left_out["mcp.bare.odd"]
-    assert "the MCP server 'bare' lists the tool 'odd', and the JSON Schema of OddPayload" in caplog.text
+    assert "the MCP server 'bare' lists the tool 'odd', but the JSON Schema of OddPayload" in caplog.text
 
 
 async def test_a_tool_that_the_protocol_does_not_allow_does_not_cost_the_others(
@@ -96,7 +98,7 @@ async def test_a_name_that_is_listed_for_two_tools_is_left_out_alone() -> None:
         others = [spec.id for spec in good.specs if spec.name != "die"]
         assert [spec.id for spec in snapshot.specs] == others  # "echo" comes twice as it is
         assert snapshot.left_out == {
-            "mcp.bare.die": "two tools are listed by this name, which is unique in a server (MCP, Tools)"
+            "mcp.bare.die": "the server lists two tools with this name; names must be unique (MCP, Tools)"
         }
 
 
@@ -113,7 +115,7 @@ async def test_a_call_during_which_the_server_dies_may_have_run(log: Path) -> No
 
 @pytest.mark.parametrize("given", ["cmd", None, ("python", "-m", "x"), Path("server.py")])
 def test_what_is_no_server_is_refused_at_once(given: Any) -> None:
-    with pytest.raises(RegistrationError, match=r"is no MCP server: MCPToolset\('clock', …\)") as told:
+    with pytest.raises(RegistrationError, match=r"is not an MCP server: MCPToolset\('clock', …\)") as told:
         MCPToolset("clock", given)
     assert "StdioServer(" in told.value.hint
 
@@ -134,12 +136,12 @@ def test_what_is_no_server_is_refused_at_once(given: Any) -> None:
 def test_what_is_no_url_is_refused_at_once(url: Any, shown: str) -> None:
     with pytest.raises(RegistrationError) as told:
         HttpServer(url)
-    assert told.value.message == f"{shown!r} is no URL of an MCP server"
+    assert told.value.message == f"{shown!r} is not the URL of an MCP server"
 
 
 @pytest.mark.parametrize("given", [("python", "-m x"), ("",), (["python", "-m"],)])
 def test_what_is_no_command_is_refused_at_once(given: Any) -> None:
-    with pytest.raises(RegistrationError, match="takes the program, and a tuple"):
+    with pytest.raises(RegistrationError, match="takes the program and a tuple"):
         StdioServer(*given)
 
 
@@ -301,7 +303,7 @@ async def test_a_toolset_is_closed_while_its_server_starts(caplog: pytest.LogCap
     async with toolset:
         listing = asyncio.create_task(toolset.tools(ReadonlyContext()))
         await asyncio.sleep(0)  # it begins
-    with pytest.raises(ToolgenError, match="cannot be connected"):
+    with pytest.raises(ToolgenError, match="cannot be reached"):
         await listing
     assert "did not close" not in caplog.text
 

@@ -100,5 +100,5 @@ async def test_a_call_goes_on_whose_request_is_cancelled_and_is_found_again() ->
 @pytest.mark.parametrize("given", [7, "", "x" * 201])
 async def test_an_id_that_is_none_is_refused(given: object) -> None:
     async with served("auto") as one:
-        with pytest.raises(MCPError, match="text of at most 200 characters"):
+        with pytest.raises(MCPError, match="string of at most 200 characters"):
             await call(one, "count", given)

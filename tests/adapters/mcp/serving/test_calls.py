@@ -168,7 +168,9 @@ async def test_what_a_hook_raises_is_told_by_a_reference(era: str, caplog: pytes
         raise RuntimeError("password hunter2")
 
     async with Client(InMemoryTransport(one_tool(len_of, meta=meta).sdk), mode=era) as client:
-        with pytest.raises(MCPError, match=r"for whom this request is \(reference") as raised:
+        with pytest.raises(
+            MCPError, match=r"could not determine the caller of this request \(reference"
+        ) as raised:
             await client.call_tool("len_of", {"text": "a"})
     assert "hunter2" not in str(raised.value)
     assert "hunter2" in caplog.text
@@ -288,7 +290,7 @@ async def test_a_meta_hook_ends_no_server_by_what_it_raises(era: str, kind: Any,
 
     async with served(era, meta=hook_later if is_async else hook) as one:
         is_broken.append(True)
-        with pytest.raises(MCPError, match="does not know for whom") as raised:
+        with pytest.raises(MCPError, match="could not determine the caller") as raised:
             await one.client.call_tool("count", {})
         assert "hunter2" not in str(raised.value)
         is_broken.clear()

@@ -79,7 +79,7 @@ async def test_an_elicitation_is_no_approval_unless_the_host_says_so(era: str) -
         document = json.loads(await one.text("burn", id="p1"))
         assert await one.runtime.waits.list() == ()
     assert document["code"] == "approval_unavailable"
-    assert "takes no approval from its client" in document["error"]
+    assert "does not accept approvals from its client" in document["error"]
     assert mira.asked == []
     assert one.desk.log == []
 

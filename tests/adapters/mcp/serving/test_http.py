@@ -193,7 +193,7 @@ async def test_a_call_beyond_the_limit_is_refused_with_a_reason() -> None:
         await asyncio.wait({hanging})
         after = await client.post(URL, **call)
     assert [answer.status_code for answer in answers] == [429, 429]
-    assert answers[0].json()["error"]["message"] == "1 calls are executed already; call again later"
+    assert answers[0].json()["error"]["message"] == "too many concurrent calls (1 running); try again later"
     assert answers[0].headers["retry-after"] == "1"
     assert after.status_code == 200
 
@@ -230,7 +230,7 @@ async def test_one_identity_does_not_take_the_calls_of_others(tmp_path: Path) ->
         for one in hanging:
             one.cancel()
         await asyncio.wait(hanging)
-    text = "25 calls of this caller are running; call again later"
+    text = "too many concurrent calls from this caller (25 running); try again later"
     assert (refused.result().status_code, refused.result().json()["error"]["message"]) == (429, text)
     assert (others.status_code, others.json()["result"]["structuredContent"]) == (200, 3)
 
@@ -282,9 +282,9 @@ def call_of(who: str, tool: str) -> dict[str, Any]:
 async def test_elsewhere_than_on_loopback_it_needs_a_verifier_and_a_name() -> None:
     async with desk_runtime(Desk()) as runtime:
         for host in ("0.0.0.0", "::", "192.0.2.1", "desk.example"):
-            with pytest.raises(ToolgenError, match="nothing says who may call"):
+            with pytest.raises(ToolgenError, match="no verifier authenticates callers"):
                 await serve_http(server(runtime), host, 0)
-        with pytest.raises(ToolgenError, match="the names are missing"):
+        with pytest.raises(ToolgenError, match="no host name is set"):
             await serve_http(server(runtime), "0.0.0.0", 0, verify=verify)
 
 

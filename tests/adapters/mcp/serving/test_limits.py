@@ -227,7 +227,7 @@ async def test_calls_beyond_the_limit_are_refused_and_the_connection_goes_on() -
                 ended = await asyncio.gather(*calls, return_exceptions=True)
             assert len(begun) == 100
             refused = [error.message for error in ended if isinstance(error, MCPError)]
-            assert refused == ["100 calls are executed already; call again later"] * 1_400
+            assert refused == ["too many concurrent calls (100 running); try again later"] * 1_400
             assert not (await client.call_tool("count", {})).is_error
 
 

@@ -158,8 +158,8 @@ async def test_instructions_come_with_the_description_of_the_server(era: str) ->
         async with served(era, toolset=toolset) as one:
             told.append(one.client.instructions)
     assert told[0] is not None
-    assert "export may answer before its work is done" in told[0]
-    assert "The result does not come by itself: a tool that reads it has it" in told[0]
+    assert "export can return before its work is done" in told[0]
+    assert "The result is not sent automatically: if one of these tools reads it, call that tool" in told[0]
     assert told == [told[0], told[0], None]
 
 

@@ -123,7 +123,7 @@ async def test_many_tools_come_in_pages_that_stay_right_when_tools_come_and_go(e
         assert [len(page.tools) for page in pages] == [500, 500, 2]
         assert names == [f"t{number:04}" for number in range(1_002)]
         for cursor in ("x", "é", "dDAwMDc", "////"):
-            with pytest.raises(MCPError, match="the cursor is none of this server"):
+            with pytest.raises(MCPError, match="the cursor is not from this server"):
                 await client.list_tools(cursor=cursor)
 
 

@@ -70,7 +70,7 @@ async def test_a_state_of_another_person_of_the_session_is_refused() -> None:
     async with served("auto", elicitation=Person(), approvals="elicitation", **options) as one:
         state = (await asked(one)).request_state or ""
         person[0] = "bob"
-        with pytest.raises(MCPError, match="of somebody else"):
+        with pytest.raises(MCPError, match="belongs to another caller"):
             await answered(one, state)
         assert one.desk.log == []
         person[0] = "ann"
@@ -96,7 +96,7 @@ async def test_a_state_belongs_to_whose_token_it_was_and_to_its_era() -> None:
             assert desk.log == []
             own = await client.post(URL, **_burn("mira", state))
     assert foreign.json()["error"]["message"] == "Invalid or expired requestState"
-    assert "a requestState counts since 2026-07-28" in of_older.text
+    assert "a requestState needs protocol version 2026-07-28" in of_older.text
     assert own.json()["result"]["structuredContent"] == "p1 is ash"
     assert desk.log == ["burn p1"]
 

@@ -29,9 +29,11 @@ WORK_OF_A_LIST: Final = 200_000
 """Work of all schemas of a list; a tool beyond it is left out, and the same ones each time."""
 PATTERN_WORK_OF_A_LIST: Final = 40_000
 """The part of it that patterns take, some 2 s of CPU; a UUID written out takes 11."""
-_TOO_MUCH: Final = f"with others its schemas exceed the {WORK_OF_A_LIST} keys and items of a list"
+_TOO_MUCH: Final = (
+    f"together with the other tools, its schemas exceed the limit of {WORK_OF_A_LIST} keys and items per list"
+)
 _TOO_MUCH_OF_PATTERNS: Final = (
-    f"with others its patterns exceed the work of {PATTERN_WORK_OF_A_LIST} for those of a list"
+    f"together with the other tools, its patterns exceed the work limit of {PATTERN_WORK_OF_A_LIST} per list"
 )
 _MOST_KEPT: Final = 2 * MOST_TOOLS
 """Specs that are kept, of the lists of all identities."""

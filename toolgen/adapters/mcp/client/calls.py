@@ -73,7 +73,7 @@ class ToolCaller:
                 raise
             raise TimeLimitError(has_begun=ctx.has_begun, limit=silence.limit) from None
         except ConnectionLostError as error:
-            log.warning("a call of %s has no answer: %s", tool.spec.id, error)
+            log.warning("a call of %s was not answered: %s", tool.spec.id, error)
             if not error.was_sent:
                 raise unavailable(tool.spec, self._gone()) from None
             message = f"the connection to the MCP server {self._server!r} ended before the answer"
@@ -119,7 +119,7 @@ class ToolCaller:
         except ConnectionLostError as error:
             if error.was_sent and not tool.spec.may_repeat:
                 raise
-            log.info("a call of %s is made again: %s", tool.spec.id, error)
+            log.info("retrying a call of %s: %s", tool.spec.id, error)
             ctx.has_begun = False
             return await self._once(tool, arguments, ctx, resumed, silence)
 
@@ -145,7 +145,9 @@ class ToolCaller:
                 responses, state = None, answer.request_state
                 await self._sleep(pause)
                 pause *= 2
-        raise unreadable(tool.spec, self._server, f"it wanted its state back {_MOST_STATES} times")
+        raise unreadable(
+            tool.spec, self._server, f"it returned a state without a question {_MOST_STATES} times"
+        )
 
     async def _require_unchanged(self, connection: ServerConnection, tool: ServerTool) -> None:
         """Refuse a tool that is another one since it was listed, or gone.
@@ -157,7 +159,7 @@ class ToolCaller:
         digest = listing.digest_of(tool.name)
         name = shortened(tool.name)
         if digest is None:
-            raise unavailable(tool.spec, f"the MCP server {self._server!r} has no tool {name!r} any more")
+            raise unavailable(tool.spec, f"the MCP server {self._server!r} no longer has the tool {name!r}")
         if digest != tool.digest or (tool.pin and listing.pin_of(tool.name) != tool.pin):
             raise unavailable(
                 tool.spec,

@@ -219,7 +219,7 @@ class ServerConnection:
                     await self.listing()
                     return await self._send(request, progress)
             except ValidationError as error:
-                raise MalformedAnswerError(f"it is no result: {misfit_of(error)}") from error
+                raise MalformedAnswerError(f"it is not a result: {misfit_of(error)}") from error
 
     async def _send(
         self, request: types.CallToolRequest, progress: ProgressFnT | None
@@ -321,13 +321,14 @@ class ServerConnection:
             reasons = "; ".join(fault.message for fault in faults if fault is not None) or reason_of(error)
             program = next((leaf for leaf in leaves(error) if isinstance(leaf, FileNotFoundError)), None)
             failure = MCPServerError(
-                f"{what} cannot be connected: {reasons}{garbage}",
-                hint="see that it runs, and that its command or address is right",
+                f"{what} cannot be reached: {reasons}{garbage}",
+                hint="check that it runs, and that its command or address is correct",
             )
             if program is not None:
                 failure = MCPServerError(
-                    f"{what} cannot be started: there is no program or folder {program.filename!r}",
-                    hint="install it, or correct the command; a program that is not in PATH needs its path",
+                    f"{what} cannot be started: the program or folder {program.filename!r} does not exist",
+                    hint="install it, or correct the command; write the full path of a program that is not "
+                    "in PATH",
                 )
         failure.__cause__ = error
         return failure
@@ -352,7 +353,7 @@ class ServerConnection:
             message = f"the MCP server {self._name!r} cannot {what}: {reason}"
             raise MCPServerError(message) from error
         except ValidationError as error:
-            message = f"the MCP server {self._name!r} answered what is no list of tools"
+            message = f"the MCP server {self._name!r} did not answer with a list of tools"
             raise MCPServerError(f"{message}: {misfit_of(error)}") from error
 
     async def _watch_list(self, stack: AsyncExitStack) -> None:
@@ -374,12 +375,12 @@ class ServerConnection:
         if isinstance(message, types.ToolListChangedNotification):
             self._spoil()
         elif isinstance(message, Exception) and not self._garbage:
-            self._garbage = f"what is no message of JSON-RPC: {shortened(str(message))}"
+            self._garbage = f"something that is not a JSON-RPC message: {shortened(str(message))}"
 
     @property
     def _is_changed(self) -> bool:
         return self._changes != self._listed_changes
 
     def _spoil(self) -> None:
-        self._log.log(logging.INFO, "the MCP server %r has changed its list of tools", self._name)
+        self._log.log(logging.INFO, "the MCP server %r changed its list of tools", self._name)
         self._changes += 1

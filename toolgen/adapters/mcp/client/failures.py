@@ -34,7 +34,7 @@ def failure_of(answer: types.CallToolResult, spec: ToolSpec) -> ToolError:
         return OutcomeUnknownError(cleaned(unknown, _LONGEST))
     text_of_error = document.get("error")
     message = cleaned(text_of_error if isinstance(text_of_error, str) else text, _LONGEST)
-    message = message or f"{spec.name} failed, and its server does not say why"
+    message = message or f"{spec.name} failed; its server gave no reason"
     issues = tuple(_issues(document.get("issues")))
     if not issues:
         return ToolError(message)
@@ -66,7 +66,7 @@ def unreadable(spec: ToolSpec, server: str, why: str) -> ToolError:
 
 
 def _misfit(server: str, why: str) -> str:
-    return f"the MCP server {server!r} answered with what does not fit: {why}"
+    return f"the MCP server {server!r} returned an answer that does not fit: {why}"
 
 
 def _malformed_hint(spec: ToolSpec, message: str) -> RetryHint:

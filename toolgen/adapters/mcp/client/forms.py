@@ -71,7 +71,7 @@ def question_of(message: str, requested: Mapping[str, Any]) -> FormQuestion:
     try:
         checked_schema(schema)
     except MalformedResultError:
-        raise UnaskableError("asks for what no form has") from None
+        raise UnaskableError("asks for a value that no form can contain") from None
     return FormQuestion(message=unmistakable(message, _LONGEST_QUESTION), schema=schema)
 
 
@@ -104,7 +104,7 @@ def page_of(message: str, url: str) -> FormQuestion:
         UnaskableError: the address is of no web page.
     """
     if len(url) > _LONGEST_ADDRESS or not url.lower().startswith(_ADDRESSES):
-        raise UnaskableError("asks a person to open what is no address of a web page")
+        raise UnaskableError("asks a person to open an address that is not a web page")
     return FormQuestion(message=unmistakable(message, _LONGEST_QUESTION), schema={}, url=url)
 
 
@@ -166,7 +166,7 @@ def _value(value: object) -> object:
         UnaskableError: one is, or it is an object.
     """
     if isinstance(value, Mapping):
-        raise UnaskableError("asks for what no form has")
+        raise UnaskableError("asks for a value that no form can contain")
     if isinstance(value, list):
         return [_value(part) for part in value[:_MOST_CHOICES]]
     return _shown(value) if isinstance(value, str) else value
@@ -179,5 +179,5 @@ def _shown(text: str) -> str:
         UnaskableError: it is too long, or has characters that nobody sees.
     """
     if cleaned(text, _LONGEST_TEXT) != text.strip():
-        raise UnaskableError("asks with a text that is too long, or has characters that nobody sees")
+        raise UnaskableError("asks with a text that is too long or has invisible characters")
     return text

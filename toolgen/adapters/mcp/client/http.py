@@ -67,7 +67,7 @@ class _Bounded(httpx2.AsyncByteStream):
         reply = self._reply
         try:
             if self._is_compressed:  # few bytes can hold very many
-                raise httpx2.StreamError("it is compressed, which was not asked for")
+                raise httpx2.StreamError("it is compressed, but the request did not accept compression")
             async for chunk in self._stream:
                 reply.size_bytes += len(chunk)
                 if reply.size_bytes > LONGEST_MESSAGE and not reply.is_events:

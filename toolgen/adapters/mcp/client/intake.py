@@ -189,7 +189,7 @@ class Intake:
             empty = {"message": "", "requestedSchema": {"type": "object", "properties": {}}, "_meta": facts}
             asked = {"jsonrpc": "2.0", "id": request_id, "method": method, "params": empty}
             return json.dumps(asked).encode()
-        what = "a message of the MCP server %r is not read: it has %s"
+        what = "a message of the MCP server %r was not read: it has %s"
         self._log.log(logging.WARNING, what, self._server, too_much)
         if request_id is None:
             return None
@@ -209,7 +209,7 @@ class Intake:
             self._is_dropping = False
         elif not self._is_dropping:
             self._is_dropping = True
-            what = "a message beyond the %d of one request is dropped, and so are others"
+            what = "it sent more than %d messages for one request; the other messages are dropped"
             self._log.log(logging.WARNING, f"the MCP server %r: {what}", self._server, MOST_MESSAGES)
             self._dropped()
         return left >= 0 or is_reply or is_request

@@ -24,7 +24,7 @@ _MOST_ON_A_PAGE: Final = 2_000
 MOST_TOOLS: Final = 5_000
 """Tools of one list, those that cannot be used too."""
 
-_SHARED_NAME: Final = "two tools are listed by this name, which is unique in a server (MCP, Tools)"
+_SHARED_NAME: Final = "the server lists two tools with this name; names must be unique (MCP, Tools)"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -89,7 +89,7 @@ class Pages:
         """
         listed = page["tools"][: min(_MOST_ON_A_PAGE, MOST_TOOLS - self._listed)]
         if further := len(page["tools"]) - len(listed):
-            most = f"{_MOST_ON_A_PAGE} tools of a page and {MOST_TOOLS} of a list are read"
+            most = f"only {_MOST_ON_A_PAGE} tools of a page and {MOST_TOOLS} of a list are read"
             self.left_out[f"{further} after {_shown(listed[-1]) if listed else 'these'}"] = most
         self._listed += len(listed)
         tools = []
@@ -155,8 +155,8 @@ async def read_listing(client_of: Callable[[], Client], name: str, pages: Pages)
             ttl_s = page_ttl_s if ttl_s is None else min(ttl_s, page_ttl_s)
         cursor = page.next_cursor
         if cursor is not None and pages.is_full:
-            pages.left_out.setdefault("what is on further pages", f"{MOST_TOOLS} tools of a list are read")
+            pages.left_out.setdefault("tools on further pages", f"only {MOST_TOOLS} tools of a list are read")
         if cursor is None or pages.is_full:
             unique = tuple(tool for tool in tools.values() if tool.name not in twice)
             return ServerListing(tools=unique, left_out=pages.left_out, ttl_s=ttl_s)
-    raise MCPServerError(f"the MCP server {name!r} lists tools without an end: {len(tools)} so far")
+    raise MCPServerError(f"the MCP server {name!r} never ends its list of tools: {len(tools)} so far")

@@ -68,7 +68,7 @@ def _require_safe(tool: types.Tool) -> None:
         UnsafeError: its name, or one in its schemas, or a value there, hides characters or is too long.
     """
     if hides(tool.name):
-        raise UnsafeError("/name", "has characters that nobody sees")
+        raise UnsafeError("/name", "has invisible characters")
     normal_form(tool.input_schema)
     normal_form(tool.output_schema)
 

@@ -114,7 +114,7 @@ def fault_of(error: MCPError, server: str) -> MCPServerError | None:
         case ErrorOrigin(kind="failed", reply=Reply(status=status)):
             return _fault_of_status(status, what)
         case ErrorOrigin(kind="forgotten"):
-            return ConnectionLostError(f"{what} has forgotten the session", was_sent=False)
+            return ConnectionLostError(f"{what} no longer has the session", was_sent=False)
         case ErrorOrigin(kind="redirect", reply=Reply(status=status)):
             moved = f"{what} redirects to another origin, which is not followed ({status})"
             if status in (
@@ -132,16 +132,16 @@ def fault_of(error: MCPError, server: str) -> MCPServerError | None:
             pass
     # A server that writes this itself might as well have answered with what is no message.
     if error.code == types.PARSE_ERROR and error.message.startswith(_UNREADABLE):
-        return MalformedAnswerError("it is no message of JSON-RPC")
+        return MalformedAnswerError("it is not a JSON-RPC message")
     return None
 
 
 def _fault_of_status(status: int, what: str) -> MCPServerError:
     if status in (401, 403):
         return RefusedError(
-            f"{what} refuses the credentials (HTTP status {status})",
-            hint="look at the headers= or bearer= of its HttpServer",
+            f"{what} refused the credentials (HTTP status {status})",
+            hint="check headers= or bearer= of its HttpServer",
         )
     if status == 429:
-        return RefusedError(f"{what} has too many requests now (HTTP status 429)")
+        return RefusedError(f"{what} has too many requests at the moment (HTTP status 429)")
     return ServerFailedError(f"{what} failed (HTTP status {status})", was_sent=True)

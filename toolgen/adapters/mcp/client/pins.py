@@ -41,14 +41,14 @@ class Pins:
         """
         digest = pin_of(tool)
         if tool.name not in self._digests and len(self._digests) >= _MOST_PINNED:
-            return f"the server has listed {_MOST_PINNED} other tools, which are pinned"
+            return f"{_MOST_PINNED} other tools of the server are already pinned, which is the maximum"
         if self._digests.setdefault(tool.name, digest) == digest:
             return ""
-        what = f"the MCP server {self._server!r} has changed the pinned tool {shortened(tool.name)!r}"
+        what = f"the MCP server {self._server!r} changed the pinned tool {shortened(tool.name)!r}"
         if self._on_change == "refuse":
             raise MCPServerError(what)
         if self._on_change == "accept":
-            log.warning("%s, which is accepted", what)
+            log.warning("%s; the change is accepted", what)
             self._digests[tool.name] = digest
             return ""
-        return "it is pinned, and its server has changed it since it was first listed"
+        return "it is pinned, and its server changed it after the first listing"

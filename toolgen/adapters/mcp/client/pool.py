@@ -93,7 +93,8 @@ class Pool:
         if self._sweeper is None:
             raise ToolgenError(
                 f"the MCP toolset {self._name!r} is not open",
-                hint="write `async with toolset:` around its use; a runtime does so for what it was added to",
+                hint="use it inside `async with toolset:`; a runtime opens the toolsets that are registered "
+                "with it",
             )
         slot = self._slots.setdefault(key, _Slot())
         slot.users += 1

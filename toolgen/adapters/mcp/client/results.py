@@ -51,7 +51,7 @@ def outcome_of(answer: types.CallToolResult, spec: ToolSpec, server: str, *, has
     ):
         return _structured(answer.structured_content, blocks, spec, server)
     if has_schema:
-        raise malformed(spec, server, "it has an output schema and gave no structured content")
+        raise malformed(spec, server, "it has an output schema but returned no structured content")
     texts = [block.text for block in takewhile(lambda block: isinstance(block, TextContent), blocks)]  # type: ignore[union-attr]  # they are
     return ToolOutcome.of(_decoded("\n".join(texts), spec, server), content=blocks[len(texts) :])
 

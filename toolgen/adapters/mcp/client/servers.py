@@ -72,7 +72,7 @@ class StdioServer:
         options: tuple[object, object] = self.command, self.args
         if not isinstance(options[0], str) or not options[0] or isinstance(options[1], str):
             raise RegistrationError(
-                "a StdioServer takes the program, and a tuple of its arguments",
+                "a StdioServer takes the program and a tuple of its arguments",
                 hint="write StdioServer('python', ('-m', 'mcp_server_git'))",
             )
 
@@ -115,7 +115,7 @@ class HttpServer:
         if has_credentials and url.scheme != "https" and not (self.allow_insecure or is_loopback(url.host)):
             raise InsecureServerError(
                 f"credentials would be sent to {shortened(self.address)} without encryption",
-                hint="write https://; allow_insecure=True (--allow-insecure) sends them nevertheless",
+                hint="write https://, or permit it with allow_insecure=True (--allow-insecure)",
             )
 
     @property
@@ -136,7 +136,7 @@ class HttpServer:
             if not _HEADER_NAME.fullmatch(name) or not _HEADER_VALUE.fullmatch(value):
                 # Whoever sends it would show the value in its error.
                 raise MCPServerError(
-                    f"the header {shortened(name)!r} is none that HTTP allows (RFC 9110, Fields)",
+                    f"the header {shortened(name)!r} is not allowed in HTTP (RFC 9110, Fields)",
                     hint="look for a line break at the end of its value, and for characters beyond ASCII",
                 )
         return headers
@@ -177,8 +177,8 @@ def _web_address(text: object) -> httpx2.URL:
     if url is None or url.scheme not in ("http", "https") or not url.host:
         shown = text.partition("?")[0].rpartition("@")[2] if isinstance(text, str) else type(text).__name__
         raise RegistrationError(
-            f"{shortened(shown)!r} is no URL of an MCP server",
-            hint="write the whole address: HttpServer('https://host.example/mcp')",
+            f"{shortened(shown)!r} is not the URL of an MCP server",
+            hint="write the full URL: HttpServer('https://host.example/mcp')",
         )
     return url
 

@@ -140,6 +140,6 @@ def _codec(schema: dict[str, Json], name: str, tool: types.Tool, toolset: str, l
         repair(meant)
         return json_schema_codec(meant, name, bounds_patterns=True)
     except UnsafeError as error:
-        raise MCPServerError(f"{what}, and in the JSON Schema of {name} {error}") from error
+        raise MCPServerError(f"{what}, but in the JSON Schema of {name} {error}") from error
     except ToolgenError as error:
-        raise MCPServerError(f"{what}, and {named(error.message)}", hint=error.hint) from error
+        raise MCPServerError(f"{what}, but {named(error.message)}", hint=error.hint) from error

@@ -49,7 +49,7 @@ class BearerAuth:
                     meta = await awaited(self._verify(token))
             owner = "" if meta is None else owner_of(require_meta(meta))
         except Exception as error:  # noqa: BLE001 - author code; logged, and nobody is let in
-            reference = log_failure(log, error, "the verifier of tokens failed")
+            reference = log_failure(log, error, "the token verifier failed")
             text = f"the token cannot be verified now (reference {reference})"
             await _refusal(503, text, "")(scope, receive, send)
             return

@@ -63,7 +63,9 @@ class AdmittedCalls:
             await self._app(scope, receive, send)
             return
         if self._is_closing:
-            await _refusal(503, "the server is closing; call another one, or later")(scope, receive, send)
+            await _refusal(503, "the server is shutting down; call another server, or try again later")(
+                scope, receive, send
+            )
             return
         owner = owner_of(scope[IDENTITY]) if IDENTITY in scope else None
         if (text := self._too_many(owner)) is not None:
@@ -79,12 +81,12 @@ class AdmittedCalls:
     def _too_many(self, owner: str | None) -> str | None:
         """Return why no further call of an owner is let in; None where one is."""
         if self._executing.count >= self._max_calls:
-            return f"{self._max_calls} calls are executed already; call again later"
+            return f"too many concurrent calls ({self._max_calls} running); try again later"
         if owner is None:
             return None
         own = self._executing.count_of(owner)
         if own >= most_of_one(self._max_calls, self._max_calls_per_owner, self._executing.count - own):
-            return f"{own} calls of this caller are running; call again later"
+            return f"too many concurrent calls from this caller ({own} running); try again later"
         return None
 
     async def drain(self, timeout_s: float) -> None:

@@ -45,7 +45,7 @@ from .waits import (
 Answered: TypeAlias = types.CallToolResult | types.InputRequiredResult
 _CLEANUP_S: Final = 5.0
 _WHY_CANCELLED: Final = "the client cancelled the request"
-_WHY_GONE: Final = "the client is gone"
+_WHY_GONE: Final = "the client disconnected"
 _WHY_FAILED: Final = "the request of the client failed"
 
 log = logger("toolgen.mcp")
@@ -244,16 +244,18 @@ class ToolCalls:
         """
         if not request.is_modern:
             raise MCPError(
-                INVALID_PARAMS, "a requestState counts since 2026-07-28, on a connection without a session"
+                INVALID_PARAMS,
+                "a requestState needs protocol version 2026-07-28 or later and a connection without a "
+                "session",
             )
         try:
             asked = await self._runtime.waits.show(token, session_id=request.meta.session_id)
         except SuspensionError as error:
             raise MCPError(INVALID_PARAMS, error.message) from None
         if asked.call.tool != request.entry.spec.id:
-            raise MCPError(INVALID_PARAMS, "the requestState is of another tool")
+            raise MCPError(INVALID_PARAMS, "the requestState belongs to another tool")
         if asked.requested_by != request.meta.requested_by:
-            raise MCPError(INVALID_PARAMS, "the requestState is of somebody else")
+            raise MCPError(INVALID_PARAMS, "the requestState belongs to another caller")
         return asked
 
     async def _elicited(self, request: _Request, asked: Suspended, note: str) -> types.ElicitResult | None:
@@ -304,7 +306,9 @@ class ToolCalls:
         elif elicited.action == "decline" and asked.kind == "confirmation":
             answer = {"approved": False}
         else:
-            return await self._take_back(asked, meta, f"the question was answered by {elicited.action}")
+            return await self._take_back(
+                asked, meta, f"the client answered the question with {elicited.action}"
+            )
         async with self._cancelled_with(request, asked):
             return await self._runtime.waits.within(request.offered).answer_as_caller(
                 asked.token, answer, session_id=meta.session_id, by=meta.requested_by, is_detached=True
@@ -339,7 +343,8 @@ class ToolCalls:
             return kept_result(asked)
         text = {
             "no_client": "this client cannot show a question (MCP elicitation)",
-            "no_engine": "this server takes no approval from its client, and keeps no call for later",
+            "no_engine": "this server does not accept approvals from its client and does not store calls "
+            "for later",
         }[why]
         await self._take_back(asked, request.meta, text)
         return taken_back_result(asked, text)
@@ -379,7 +384,7 @@ async def _cleaned_up(work: Awaitable[None]) -> None:
         with anyio.move_on_after(_CLEANUP_S, shield=True):
             await work
     except Exception as error:  # noqa: BLE001 - logged; it must not take the place of the cancellation
-        log_failure(log, error, "the run of a call cannot be cancelled")
+        log_failure(log, error, "the run of a call could not be cancelled")
 
 
 def _refused(asked: Suspended, error: SuspensionError) -> types.CallToolResult:

@@ -179,7 +179,7 @@ def _only_logged() -> Iterator[None]:
     except MCPError:
         pass  # it is in the log; `tools/list` says it to the client
     except Exception as error:  # noqa: BLE001 - logged; the client asks again by itself
-        log_failure(log, error, "a client cannot be told of changed tools")
+        log_failure(log, error, "a client could not be notified of changed tools")
 
 
 def _connection(ctx: Context) -> Connection:

@@ -180,7 +180,7 @@ class CallsAtOnce:
         if ctx.method != "tools/call":
             return await call_next(ctx)
         if max(self._requests.count, self._executing.count) >= self._most:
-            text = f"{self._most} calls are executed already; call again later"
+            text = f"too many concurrent calls ({self._most} running); try again later"
             raise MCPError(INTERNAL_ERROR, text)
         with self._requests.counted(None):
             return await call_next(ctx)

@@ -203,12 +203,12 @@ def _reachable(host: str, verify: Verify | None, options: HttpOptions) -> HttpOp
         return options
     if verify is None:
         raise ToolgenError(
-            f"{host} is reached by other machines, and nothing says who may call",
-            hint="give a verifier of bearer tokens (--verify MODULE:FUNCTION), or listen on 127.0.0.1",
+            f"{host} is reachable from other machines, but no verifier authenticates callers",
+            hint="pass a verifier of bearer tokens (--verify MODULE:FUNCTION), or listen on 127.0.0.1",
         )
     if not options.hosts:
         raise ToolgenError(
-            f"the names are missing under which clients reach {host}",
-            hint="give the name in the URL of the clients: --host tools.example.com",
+            f"no host name is set under which clients reach {host}",
+            hint="pass the host name of the URL that clients use: --host tools.example.com",
         )
     return options

@@ -52,7 +52,7 @@ def require_meta(returned: object) -> CallMeta:
         TypeError: it is something else.
     """
     if not isinstance(returned, CallMeta):
-        raise TypeError(f"it returned {type(returned).__name__}, which is no CallMeta")
+        raise TypeError(f"it returned {type(returned).__name__}, which is not a CallMeta")
     return returned
 
 
@@ -74,7 +74,7 @@ def call_name(params: CallToolRequestParams, meta: CallMeta) -> CallName | None:
     if call_id is None:
         return None
     if not isinstance(call_id, str) or not 0 < len(call_id) <= _LONGEST_ID:
-        raise MCPError(INVALID_PARAMS, f"{CALL_ID} is a text of at most {_LONGEST_ID} characters")
+        raise MCPError(INVALID_PARAMS, f"{CALL_ID} must be a string of at most {_LONGEST_ID} characters")
     return CallName(door="mcp", call_id=call_id, checkpoint=owner_of(meta), is_detached=True)
 
 
@@ -115,7 +115,7 @@ class Identities:
                     return require_meta(await awaited(self._hook(ctx)))
             except Exception as error:  # noqa: BLE001 - author code; logged, and the request is refused
                 reference = log_failure(log, error, "the meta hook failed for %s", ctx.method)
-                message = f"the server does not know for whom this request is (reference {reference})"
+                message = f"the server could not determine the caller of this request (reference {reference})"
                 raise MCPError(INTERNAL_ERROR, message) from None
         return _verified(ctx) or self._default
 

@@ -91,7 +91,7 @@ def _name_of(cursor: str) -> str:
     except ValueError:
         name = ""
     if not name or _cursor_of(name) != cursor:
-        raise MCPError(INVALID_PARAMS, "the cursor is none of this server")
+        raise MCPError(INVALID_PARAMS, "the cursor is not from this server")
     return name
 
 

@@ -32,8 +32,8 @@ from .waits import known_approvals
 log = logger("toolgen.mcp")
 
 _LONG_RUNNING: Final = (
-    "{} may answer before its work is done; do not call it again for the same work. The result does not come "
-    "by itself: a tool that reads it has it, where one of these does."
+    "{} can return before its work is done; do not call it again for the same work. The result is not sent "
+    "automatically: if one of these tools reads it, call that tool."
 )
 _DESCRIBED: Final = ("initialize", "server/discover")
 
@@ -214,7 +214,7 @@ class ArtifactResources:
         except UnknownArtifactError as error:
             raise MCPError(INVALID_PARAMS, f"{error.message}: {error.hint}", {"uri": params.uri}) from None
         except Exception as error:  # noqa: BLE001 - a store of the author's; logged, and raised as an error of the protocol
-            reference = log_failure(log, error, "artifact %s cannot be read", params.uri)
+            reference = log_failure(log, error, "artifact %s could not be read", params.uri)
             raise MCPError(INTERNAL_ERROR, f"it cannot be read now (reference {reference})") from None
         return types.ReadResourceResult(contents=[_contents(params.uri, stored)])
 

@@ -141,7 +141,10 @@ class StdinLines:
         async for line in self._lines():
             if not self._is_request(line) and (left := self._credit.take(self._clock(), 1)) < 0:
                 if left < -MOST_DROPPED:
-                    log.warning("the client is ended: it sent %d messages beyond its requests", _MOST_IN_ALL)
+                    log.warning(
+                        "closing the connection: the client sent %d messages beyond its requests",
+                        _MOST_IN_ALL,
+                    )
                     return
                 if not is_answer(line):
                     continue
@@ -149,7 +152,7 @@ class StdinLines:
                 yield line.decode(errors="replace")
                 continue
             why = f"the message has {too_much}; {_SETTINGS} set the limits"
-            log.info("a message of the client is refused: %s", why)
+            log.info("refused a message of the client: %s", why)
             if is_answer(line) and (id_ := id_of(line)) is not None:  # whoever waits for it waits no more
                 error = types.ErrorData(code=types.INVALID_REQUEST, message=why)
                 yield types.JSONRPCError(jsonrpc="2.0", id=id_, error=error).model_dump_json()

@@ -39,7 +39,7 @@ class ToolSelection:
             RegistrationError: there is no such agent.
         """
         if toolset and agent:
-            raise ToolgenError("both a toolset and an agent are given", hint="serve one of them")
+            raise ToolgenError("both a toolset and an agent are set", hint="serve one of them")
         if toolset and toolset not in runtime.tools.toolsets():
             registered = ", ".join(runtime.tools.toolsets()) or "none"
             raise ToolgenError(f"toolset {toolset!r} is not registered", hint=f"registered are {registered}")
@@ -78,5 +78,5 @@ def _fail(error: Exception) -> NoReturn:
     Raises:
         MCPError: as said.
     """
-    reference = log_failure(log, error, "the tools of a request cannot be listed")
+    reference = log_failure(log, error, "the tools of a request could not be listed")
     raise MCPError(INTERNAL_ERROR, f"the tools cannot be listed now (reference {reference})") from None

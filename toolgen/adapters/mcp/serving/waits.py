@@ -32,7 +32,7 @@ def known_approvals(approvals: Approvals) -> Approvals:
     """
     if approvals not in get_args(Approvals):
         raise ToolgenError(
-            f"approvals is {approvals!r}", hint='give approvals="out_of_band" or approvals="elicitation"'
+            f"approvals is {approvals!r}", hint='write approvals="out_of_band" or approvals="elicitation"'
         )
     return approvals
 
@@ -60,16 +60,19 @@ def shows_forms(capabilities: types.ClientCapabilities | None) -> bool:
 def kept_result(asked: Suspended, why: str = "") -> types.CallToolResult:
     """Return the result of a call that waits on for somebody else."""
     if asked.kind == "pending":
-        message = "the work goes on, and its result does not come by this call; do not call it again for it"
+        message = (
+            "the work continues, but this call does not return its result; do not call it again for "
+            "the same work"
+        )
         return error_result(message, "pending", id=asked.id)
-    what = "the approval of a person" if asked.kind == "confirmation" else "an answer"
+    what = "approval by a person" if asked.kind == "confirmation" else "an answer"
     if asked.kind == "credential":
         what = "a credential"
     reason = f": {why}" if why else ""
     message = (
-        f"it needs {what}, which this server does not take from its client{reason}. It waits as {asked.id}; "
-        f"`toolgen approve {asked.id}` on the server shows and answers it, and it then runs there. "
-        "Do not call it again for the same."
+        f"it needs {what}, which this server does not accept from its client{reason}. It is suspended "
+        f"as {asked.id}; `toolgen approve {asked.id}` on the server shows and answers it, and it then runs "
+        "there. Do not call it again for the same work."
     )
     return error_result(message, UNAVAILABLE, id=asked.id)
 
@@ -83,19 +86,19 @@ def unfit_result(asked: Suspended, why: str) -> types.CallToolResult:
 def waiting_below_result(asked: Suspended) -> types.CallToolResult:
     """Return the result of a call that an agent answers, whose run waits for somebody else."""
     message = (
-        f"the agent that does it waits for {asked.tool}, which is asked about as {asked.id}; "
-        f"`toolgen approve {asked.id}` on the server shows and answers it. "
-        "The agent then goes on, and its result does not come by this call; do not call it again for it"
+        f"the agent that does it waits for an answer about {asked.tool}, suspended as {asked.id}; "
+        f"`toolgen approve {asked.id}` on the server shows and answers it. The agent then continues, "
+        "but this call does not return its result; do not call it again for the same work"
     )
     if asked.kind == "pending":
         message = (
-            f"the agent that does it waits for work of {asked.tool} that goes on elsewhere. Its result does "
-            "not come by this call; do not call it again for it"
+            f"the agent that does it waits for work of {asked.tool} that continues elsewhere. This "
+            "call does not return its result; do not call it again for the same work"
         )
     return error_result(message, "pending", id=asked.id)
 
 
 def taken_back_result(asked: Suspended, why: str) -> types.CallToolResult:
     """Return the denied result of a call that nobody can be asked for; it waits no more."""
-    what = "the approval of a person" if asked.kind == "confirmation" else "the answer of a person"
-    return error_result(f"it needs {what}, and {why}", UNAVAILABLE)
+    what = "approval by a person" if asked.kind == "confirmation" else "an answer from a person"
+    return error_result(f"it needs {what}, but {why}", UNAVAILABLE)
