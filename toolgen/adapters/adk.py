@@ -34,8 +34,8 @@ FACTS: Final = "temp:toolgen:"
 
 It is for `after_tool_callback` and plugins: ADK keeps no state of the prefix `temp:`.
 """
-_ASKED: Final = {"status": "suspended", "message": "this call waits for a person"}
-_ASKED_ONCE: Final = "it has another question, and ADK asks once about a call"
+_ASKED: Final = {"status": "suspended", "message": "this call is waiting for a person"}
+_ASKED_ONCE: Final = "the call asked a second question, but ADK can ask only once per call"
 _CONTENT: Final = "content_blocks"
 """Key of the blocks beside a result; ADK takes the media out of it."""
 
@@ -152,7 +152,7 @@ async def _save_artifacts(tool_context: ToolContext, result: Result) -> None:
         except ValueError:  # the runner has no artifact service
             return
         except Exception as error:  # noqa: BLE001 - the tool has run, and its result counts
-            log.warning("an artifact of %s is not saved: %s", result.tool, type(error).__name__)
+            log.warning("an artifact of %s was not saved: %s", result.tool, type(error).__name__)
 
 
 def _response(view: ResultView) -> dict[str, Any]:

@@ -131,7 +131,7 @@ class FastMCPSnapshotTool(Tool):
         except (EngineError, StoreError) as error:  # FastMCP would show the text of it
             reference = log_failure(log, error, "a call of %s", self._spec.id)
             raise ToolError(
-                f"nothing can be read or stored now (reference {reference}); try it again"
+                f"the server cannot read or store data at the moment (reference {reference}); try again later"
             ) from None
 
     async def _ended(self, context: Context, result: Result, call: FrameworkCall) -> ToolResult:
@@ -143,7 +143,9 @@ class FastMCPSnapshotTool(Tool):
         misfits = 0
         while (asked := result_view(result).approval) is not None:
             if not self._may_ask(asked):
-                return _failed(f"it waits as {asked.id} for the approval of a person elsewhere", id=asked.id)
+                return _failed(
+                    f"it is suspended as {asked.id} until a person approves it elsewhere", id=asked.id
+                )
             if not shows_forms(context.session.client_capabilities):
                 result = await call.cancel(asked, _NO_FORMS)
                 continue
@@ -182,7 +184,7 @@ class FastMCPSnapshotTool(Tool):
         elif response.action == "decline" and asked.kind == "confirmation":
             answer = {"approved": False}
         else:
-            return await call.cancel(asked, f"the question was answered by {response.action}")
+            return await call.cancel(asked, f"the client answered the question with {response.action}")
         return await call.answer(asked, {"id": asked.id, "answer": answer})
 
     async def _elicited(self, context: Context, asked: Suspended, call: FrameworkCall) -> ElicitResult:

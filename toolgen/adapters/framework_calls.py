@@ -68,10 +68,12 @@ def _to(asked: Suspended, document: object) -> NamedAnswer:
     answer = named_answer(document)
     if answer is None:
         raise OtherQuestionError(
-            'the answer names no question: give {"id": …, "answer": …}, with the `id` of the question'
+            'the answer has no question id: pass {"id": …, "answer": …}, with the `id` of the question'
         )
     if answer["id"] != asked.id:
-        raise OtherQuestionError(f"the answer names the question {answer['id']!r}, and this is {asked.id!r}")
+        raise OtherQuestionError(
+            f"the answer is for the question {answer['id']!r}, but this question is {asked.id!r}"
+        )
     return answer
 
 
@@ -120,14 +122,14 @@ class FrameworkCalls(Generic[C]):
         snapshot: object = self.snapshot
         if not isinstance(snapshot, Snapshot):
             raise ToolgenError(
-                f"{type(snapshot).__name__!r} is no snapshot of tools",
-                hint="give what `await runtime.tools.snapshot(…)` returns",
+                f"{type(snapshot).__name__!r} is not a tool snapshot",
+                hint="pass the result of `await runtime.tools.snapshot(…)`",
             )
         meta: object = self.meta
         if not isinstance(meta, CallMeta) and not callable(meta):
             raise ToolgenError(
-                f"{type(meta).__name__!r} is no CallMeta",
-                hint="give CallMeta(session_id=…), or a function that returns one",
+                f"{type(meta).__name__!r} is not a CallMeta",
+                hint="pass CallMeta(session_id=…), or a function that returns one",
             )
 
     @property
@@ -211,9 +213,10 @@ class FrameworkCalls(Generic[C]):
 
     def _without_place(self, spec: Spec) -> ToolgenError:
         return ToolgenError(
-            f"the facts of a call of {spec.id!r} have no turn_id, and {self.door} does not say where in the "
-            "conversation a call stands: an id that the model gives again would name the earlier call",
-            hint="give CallMeta(turn_id=…), another one for each turn, and the same when a turn is resumed",
+            f"the CallMeta of a call of {spec.id!r} has no turn_id, and {self.door} does not report the "
+            "position of a call in the conversation: if the model reuses a call id, the id would name the "
+            "earlier call",
+            hint="pass CallMeta(turn_id=…): a new id for each turn, and the same id when a turn is resumed",
         )
 
     def unnamed(

@@ -53,7 +53,7 @@ class Asks(Protocol):
         ...
 
 
-NOBODY = "nobody could be asked"
+NOBODY = "no person could be asked"
 SENT_BY = "toolgen_sent_by"
 """Key of the options of a config: the namespace of a task, and that of the node that sends it its call."""
 
@@ -103,9 +103,9 @@ class _HostAsks:
             if type(error).__module__.partition(".")[0] != "langgraph":
                 raise
             raise ToolgenError(
-                "`ask` interrupts a graph by itself: when its node runs again, the next question of the "
+                "`ask` interrupts the graph itself: when its node runs again, the next question of the "
                 "graph would get the answer",
-                hint="give langchain_tools ask=toolgen.adapters.langgraph.langgraph_ask",
+                hint="pass ask=toolgen.adapters.langgraph.langgraph_ask to langchain_tools",
             ) from error
 
 

@@ -28,8 +28,8 @@ with extra("langgraph"):
 
 __all__ = ["ResumeError", "langgraph_ask", "toolgen_tool_node"]
 
-_WITHOUT_ID: Final = "LangGraph asks people about calls that have an id, such as those of a model"
-_BY_ID: Final = "resume the graph by the ids of its interruptions: Command(resume={interrupt.id: answer})"
+_WITHOUT_ID: Final = "LangGraph can ask only about a call with an id, for example a call of a model"
+_BY_ID: Final = "resume the graph by interrupt id: Command(resume={interrupt.id: answer})"
 
 
 class ResumeError(ToolgenError, GraphBubbleUp):
@@ -75,16 +75,16 @@ class LangGraphAsk:
             result = await call.result()
             if result_view(result).approval is not None:
                 raise ToolgenError(
-                    f"{call.tool} asks a person, and langgraph_ask does so in a node of a graph alone",
-                    hint="give langchain_tools another `ask`, or call the tool in a graph",
+                    f"{call.tool} asks a person, but langgraph_ask works only in a node of a graph",
+                    hint="pass another `ask` to langchain_tools, or call the tool in a graph",
                 )
             return result
         with self._executed(task) as running:
             if task.has_value and await call.question_ids() is None and task.has_value_left():
                 raise ResumeError(
-                    f"the call {call.name.call_id!r} of {call.tool} has no record, and its node runs again "
-                    "after an answer: it may have run before",
-                    hint="find out what it did, and fork the thread: another step asks anew",
+                    f"the call {call.name.call_id!r} of {call.tool} has no stored record, and its node runs "
+                    "again after an answer: it may have run before",
+                    hint="check what the call did, then fork the thread: the new step asks again",
                 )
             try:
                 result = await self._after_answers(call, running)
@@ -103,10 +103,10 @@ class LangGraphAsk:
         """
         if task.is_mixed:
             raise ResumeError(
-                "a question of this step was answered by a value alone, and a later one by its id: LangGraph "
-                "gives the first answer to the next question too",
-                hint="resume this step by a value again: Command(resume=answer), where the answer has the id "
-                f"of its question; for the next one, {_BY_ID}",
+                "one question of this step was answered by a plain value, and a later one by its id: "
+                "LangGraph gives the first answer to the next question too",
+                hint="resume this step with a plain value again: Command(resume=answer), and put the id of "
+                f"the question into the answer; for the next step, {_BY_ID}",
             )
         siblings = [call for call in self._running if call.task.is_same(task)]
         for sibling in siblings:
@@ -126,8 +126,9 @@ class LangGraphAsk:
             if running.is_shared:
                 raise ResumeError(
                     f"{call.tool} asks a person while another call runs in the same task of the node "
-                    f"{running.task.node!r}: LangGraph hands out answers in a task by their order",
-                    hint="use toolgen_tool_node(tools) instead of ToolNode(tools), or call one by one",
+                    f"{running.task.node!r}: LangGraph assigns answers within a task by their order",
+                    hint="use toolgen_tool_node(tools) instead of ToolNode(tools), or make one call at a "
+                    "time",
                 )
             answer = await self._answer(call, replace(asked, reason=reason or asked.reason))
             if answer["id"] == asked.id:  # else it was to an earlier question of the call, and is known
@@ -179,10 +180,11 @@ def _unfit(asked: Suspended, *, is_by_id: bool) -> ResumeError:
     answer = f'{{"id": {asked.id!r}, "answer": …}}'
     return ResumeError(
         f"the value that resumes the graph does not answer the question {asked.id!r} ({asked.question!r}); "
-        "it was not taken",
+        "it was not used",
         hint=f"Command(resume={{interrupt.id: {answer}}})"
         if is_by_id
-        else f"resume this step by a value again: Command(resume={answer}); for the next one, {_BY_ID}",
+        else f"resume this step with a plain value again: Command(resume={answer}); for the next step, "
+        f"{_BY_ID}",
     )
 
 

@@ -106,8 +106,9 @@ def _require_parts() -> None:
         is_known, cause = False, error
     if not is_known:
         raise ToolgenError(
-            "toolgen does not know how this version of LangGraph hands out answers, and asks nobody by it",
-            hint="pip install 'toolgen[langgraph]' brings a version that it knows",
+            "toolgen does not support how this version of LangGraph assigns answers, so no question was "
+            "asked",
+            hint="install a supported version: pip install 'toolgen[langgraph]'",
         ) from cause
 
 

@@ -40,7 +40,7 @@ _STRICT: Final = "openai-responses-strict"
 _PLAIN: Final = "openai-responses"
 _MOST_EARLY: Final = 1_000
 """Results of one tool that one run may leave to be fetched."""
-_NOT_ASKED: Final = "nobody was asked about this call"
+_NOT_ASKED: Final = "no approval was requested for this call"
 
 
 def openai_agents_tools(

@@ -244,6 +244,6 @@ def test_options_let_something_in(options: Any) -> None:
 
 
 def test_a_caller_has_an_id() -> None:
-    with pytest.raises(ValueError, match="has an id"):
+    with pytest.raises(ValueError, match="has an empty id"):
         Caller(id="")
     assert Caller(id="ann/x:y@z").prefix == "ann%2Fx%3Ay@z:"

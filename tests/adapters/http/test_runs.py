@@ -145,10 +145,10 @@ async def test_a_key_of_other_files_is_refused() -> None:
 @pytest.mark.parametrize(
     ("files", "detail"),
     [
-        ("photo.png", "'files' is no list"),
-        ([{"name": "a"}], "files[0] has a name, a media_type and data, all texts"),
-        ([{**sent_file(), "size": 8}], "files[0] has a name, a media_type and data, all texts"),
-        ([{**sent_file(), "data": "?"}], "the data of files[0] is no Base64"),
+        ("photo.png", "'files' is not a list"),
+        ([{"name": "a"}], "files[0] needs a name, a media_type and data, all strings"),
+        ([{**sent_file(), "size": 8}], "files[0] needs a name, a media_type and data, all strings"),
+        ([{**sent_file(), "data": "?"}], "the data of files[0] is not Base64"),
         ([sent_file(data=b"GIF89a")], "photo.png is not of the media type image/png"),
     ],
 )

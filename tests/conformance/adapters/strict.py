@@ -28,7 +28,7 @@ def parsed(body: bytes) -> Any:
         document = json.loads(body.decode(), parse_constant=_no_number)
         json.dumps(document, ensure_ascii=False).encode()
     except (ValueError, RecursionError) as error:
-        raise RefusedError(f"the body is no JSON: {error}") from error
+        raise RefusedError(f"the body is not JSON: {error}") from error
     return document
 
 

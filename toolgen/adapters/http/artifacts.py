@@ -44,7 +44,7 @@ async def read_artifact(runtime: Runtime, request: Request, caller: Caller) -> R
     if session is not None:
         await caller.require(session)
     elif not caller.sees_all:
-        raise HTTPProblem("not-found", "there is no artifact of this URI")
+        raise HTTPProblem("not-found", "no artifact has this URI")
     stored = await runtime.artifacts.load(uri, session_id=session)
     data = _public(runtime, stored)
     tag = f'"{hashlib.sha256(data).hexdigest()}"'

@@ -38,16 +38,17 @@ async def read_body(request: Request, limits: Limits, most_bytes: int) -> dict[s
         return {}
     media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if media_type != "application/json":  # a form of another page could send any other without being asked
-        raise HTTPProblem("unsupported-media-type", f"the body is {media_type or 'of no media type'}")
+        sent = f"has the Content-Type {media_type}" if media_type else "has no Content-Type header"
+        raise HTTPProblem("unsupported-media-type", f"the request {sent}; send application/json")
     room = replace(limits, bytes=most_bytes, keys=limits.keys + _ROOM_KEYS, depth=limits.depth + _ROOM_DEPTH)
     if (exceeded := exceeded_limit(body, room)) is not None:
         raise HTTPProblem("content-too-large", f"the body {exceeded.message}")
     try:
         document = from_json(body, allow_inf_nan=False)
     except ValueError as error:
-        raise HTTPProblem("invalid-request", f"the body is no JSON: {error}") from None
+        raise HTTPProblem("invalid-request", f"the body is not JSON: {error}") from None
     if not isinstance(document, dict):
-        raise HTTPProblem("invalid-request", "the body is no JSON object")
+        raise HTTPProblem("invalid-request", "the body is not a JSON object")
     return document
 
 
@@ -74,7 +75,8 @@ def require_known(body: dict[str, Json], *names: str) -> None:
     """
     if unknown := sorted(body.keys() - set(names)):
         raise HTTPProblem(
-            "invalid-request", f"the body has {unknown[0]!r}; its members are {', '.join(sorted(names))}"
+            "invalid-request",
+            f"the body has the unknown member {unknown[0]!r}; its members are {', '.join(sorted(names))}",
         )
 
 
@@ -87,7 +89,8 @@ def require_known_query(request: Request, *names: str) -> None:
     if unknown := sorted(set(request.query_params).difference(names)):
         raise HTTPProblem(
             "invalid-request",
-            f"the query has {unknown[0]!r}; its parameters are {', '.join(sorted(names))}",
+            f"the query has the unknown parameter {unknown[0]!r}; its parameters are "
+            f"{', '.join(sorted(names))}",
         )
 
 
@@ -99,9 +102,9 @@ def text_of(body: dict[str, Json], name: str, *, default: str | None = "") -> st
     """
     value = body.get(name, default)
     if value is None or (value == "" and default is None):
-        raise HTTPProblem("invalid-request", f"the body has no {name!r}")
+        raise HTTPProblem("invalid-request", f"the body has no member {name!r}")
     if not isinstance(value, str):
-        raise HTTPProblem("invalid-request", f"{name!r} is no text")
+        raise HTTPProblem("invalid-request", f"{name!r} is not a string")
     return value
 
 
@@ -113,7 +116,7 @@ def files_of(body: dict[str, Json]) -> list[Upload]:
     """
     files = body.get("files", [])
     if not isinstance(files, list):
-        raise HTTPProblem("invalid-request", "'files' is no list")
+        raise HTTPProblem("invalid-request", "'files' is not a list")
     return [_file(number, file) for number, file in enumerate(files)]
 
 
@@ -123,9 +126,9 @@ def _file(number: int, file: Json) -> Upload:
             try:
                 content = base64.b64decode(data, validate=True)
             except ValueError:
-                raise HTTPProblem("invalid-request", f"the data of files[{number}] is no Base64") from None
+                raise HTTPProblem("invalid-request", f"the data of files[{number}] is not Base64") from None
             return Upload(name=name, data=content, media_type=media_type)
-    raise HTTPProblem("invalid-request", f"files[{number}] has a name, a media_type and data, all texts")
+    raise HTTPProblem("invalid-request", f"files[{number}] needs a name, a media_type and data, all strings")
 
 
 def seconds_of(body: dict[str, Json], name: str, default: float, most: float) -> float:
@@ -136,7 +139,7 @@ def seconds_of(body: dict[str, Json], name: str, default: float, most: float) ->
     """
     value = body.get(name, default)
     if isinstance(value, bool) or not isinstance(value, int | float) or not value >= 0:
-        raise HTTPProblem("invalid-request", f"{name!r} is no number of seconds")
+        raise HTTPProblem("invalid-request", f"{name!r} is not a number of seconds")
     return min(float(value), most)
 
 
@@ -147,7 +150,7 @@ def required(body: dict[str, Any], name: str) -> Json:
         Problem: it is missing.
     """
     if name not in body:
-        raise HTTPProblem("invalid-request", f"the body has no {name!r}")
+        raise HTTPProblem("invalid-request", f"the body has no member {name!r}")
     value: Json = body[name]
     return value
 
@@ -160,9 +163,7 @@ def idempotency_key(request: Request) -> str:
     """
     key = request.headers.get("idempotency-key")
     if key is not None and not 0 < len(key) <= _LONGEST_KEY:
-        raise HTTPProblem(
-            "invalid-request", f"an Idempotency-Key is a text of at most {_LONGEST_KEY} characters"
-        )
+        raise HTTPProblem("invalid-request", f"an Idempotency-Key has 1 to {_LONGEST_KEY} characters")
     return key or ""
 
 
@@ -183,7 +184,7 @@ def number_of(request: Request, name: str, default: int) -> int:
     """
     text = request.query_params.get(name, str(default))
     if not (text.isascii() and text.isdecimal() and len(text) <= 15):
-        raise HTTPProblem("invalid-request", f"{name!r} is no number")
+        raise HTTPProblem("invalid-request", f"{name!r} is not a number")
     return int(text)
 
 
@@ -201,5 +202,5 @@ def choice_of(request: Request, name: str, choices: tuple[str, ...]) -> Any:
     """
     text = request.query_params.get(name)
     if text is not None and text not in choices:
-        raise HTTPProblem("invalid-request", f"{name!r} is one of {', '.join(choices)}")
+        raise HTTPProblem("invalid-request", f"{name!r} must be one of {', '.join(choices)}")
     return text

@@ -56,7 +56,7 @@ class Caller:
             ValueError: as said.
         """
         if not self.id:
-            raise ValueError("Caller(id=''); a caller has an id, and nobody is None")
+            raise ValueError("Caller(id='') has an empty id; return None for an unknown caller")
 
     @property
     def key(self) -> str:
@@ -93,7 +93,9 @@ class Caller:
         if self.session_id or self.sees_all:
             return self.session_id
         if self.prefix is None:
-            raise HTTPProblem("invalid-request", "name a session of yours: session")
+            raise HTTPProblem(
+                "invalid-request", "the request has no session; set session to the id of one of your sessions"
+            )
         return f"{self.prefix}{_DEFAULT}"
 
     async def require(self, session_id: str) -> None:
@@ -103,9 +105,9 @@ class Caller:
             Problem: as said; it reads as if nothing was there. Or no session has an id that long.
         """
         if len(session_id) > _LONGEST_ID:
-            raise HTTPProblem("invalid-request", f"the id of a session has at most {_LONGEST_ID} characters")
+            raise HTTPProblem("invalid-request", f"a session id has at most {_LONGEST_ID} characters")
         if not await self.owns(session_id):
-            raise HTTPProblem("not-found", "there is nothing under this id, or it is not yours")
+            raise HTTPProblem("not-found", "the id does not exist, or you have no access to it")
 
     def new_session(self) -> str:
         """Return the id of a session that is yet to begin.
@@ -114,7 +116,9 @@ class Caller:
             Problem: a function says which sessions are their own, and so the host gives them their ids.
         """
         if self.prefix is None:
-            raise HTTPProblem("invalid-request", "name a session of yours: session")
+            raise HTTPProblem(
+                "invalid-request", "the request has no session; set session to the id of one of your sessions"
+            )
         return f"{self.prefix}{uuid.uuid4().hex}"
 
     def meta(self, session_id: str, tool_call_id: str = "") -> CallMeta:
@@ -138,10 +142,12 @@ async def caller_of(request: Request, ask: CallerOf) -> Caller:
         with Contained():
             caller = await awaited(ask(request))
         if caller is not None and not isinstance(caller, Caller):
-            raise TypeError(f"it returned {type(caller).__name__}, which is no Caller")
+            raise TypeError(f"it returned {type(caller).__name__}, which is not a Caller")
     except Exception as error:  # noqa: BLE001 - author code; logged, and the caller stays unknown
-        reference = log_failure(log, error, "the function that says who calls failed")
-        raise HTTPProblem("unavailable", f"it is not known who calls (reference {reference})") from None
+        reference = log_failure(log, error, "the `caller` function failed")
+        raise HTTPProblem(
+            "unavailable", f"the caller could not be determined (reference {reference})"
+        ) from None
     if caller is None:
         raise HTTPProblem("unauthenticated", headers={"WWW-Authenticate": "Bearer"})
     return caller

@@ -66,8 +66,8 @@ class ServedCalls:
         if self._runtime.engine is None:
             raise HTTPProblem(
                 "not-implemented",
-                "this server keeps no calls, so it cannot tell whether one was made before",
-                hint="leave out the Idempotency-Key, or give the runtime an engine",
+                "this server does not store calls, so it cannot check whether this call was made before",
+                hint="omit the Idempotency-Key, or give the runtime an engine",
             )
         name = CallName(
             door=DOOR, call_id=key, checkpoint=caller.key, is_detached=True, is_idempotency_key=True
@@ -100,7 +100,7 @@ class ServedCalls:
             UnknownRunError: nobody keeps it, or it is somebody else's.
         """
         if self._runtime.engine is None:
-            raise HTTPProblem("not-found", "this server keeps no calls")
+            raise HTTPProblem("not-found", "this server does not store calls")
         status = await self._runtime.engine.status(call_id)
         session = await require_own(caller, status)
         result = await self._runtime.runs.call_result(call_id)
@@ -148,10 +148,10 @@ class ServedCalls:
 
 
 async def while_connected(request: Request, work: Coroutine[Any, Any, T]) -> T:
-    """Return what the work of a request returns; it is cancelled when the client is gone.
+    """Return what the work of a request returns; it is cancelled when the client disconnected.
 
     Raises:
-        Problem: the client is gone, and hears of nothing.
+        Problem: the client disconnected, and hears of nothing.
     """
     task = asyncio.ensure_future(work)
     gone = asyncio.ensure_future(_disconnected(request))
@@ -161,7 +161,7 @@ async def while_connected(request: Request, work: Coroutine[Any, Any, T]) -> T:
             task.cancel()
             await asyncio.wait((task,))
         if task.cancelled():
-            raise HTTPProblem("unavailable", "the client is gone")
+            raise HTTPProblem("unavailable", "the client disconnected")
         return task.result()
     finally:
         task.cancel()

@@ -100,7 +100,9 @@ class ServedConversations:
             try:
                 specs += (await agents.tools(agent, meta)).directory.specs
             except SnapshotError as error:
-                log.warning("the messages of %s are shown without %s", session.id, error.message)
+                log.warning(
+                    "the messages of session %s are shown without some tools: %s", session.id, error.message
+                )
         return {spec.name: spec for spec in specs}
 
     def _designed(self, agent: str) -> tuple[ToolSpec, ...]:

@@ -101,7 +101,7 @@ class EventRing:
         try:
             lines = lines_of(event, id_)
         except (ValueError, RecursionError):  # somebody has put into it what is no JSON
-            log.warning("an event %s is no JSON, and is not sent", event.type)
+            log.warning("an event of type %s is not JSON and was not sent", event.type)
             event = EventsDropped(count=1, total=1)
             lines = lines_of(event, id_)
         return RingEvent(number, event.type, event.session_id, lines)

@@ -86,7 +86,7 @@ class EventStreams:
         if self._ring is None:
             raise HTTPProblem(
                 "not-implemented",
-                "this runtime tells no events",
+                "this runtime emits no events",
                 hint="give it a hub: Runtime(events=Events())",
             )
         require_known_query(request, "after", "session", "types")
@@ -95,7 +95,7 @@ class EventStreams:
             await caller.require(session)
         types = frozenset(name for name in names.split(",") if name)
         if unknown := types - _TYPES:
-            raise HTTPProblem("invalid-request", f"there is no event {', '.join(sorted(unknown))}")
+            raise HTTPProblem("invalid-request", f"unknown event types: {', '.join(sorted(unknown))}")
         self._ring.open()
         place = self._ring.place_of(
             request.headers.get("last-event-id") or request.query_params.get("after", "")
@@ -186,7 +186,7 @@ class _EventStream(Response):
             await asyncio.wait((stream, gone))
             self._place.__exit__(None, None, None)
         if not stream.cancelled() and (error := stream.exception()) is not None:
-            log_failure(log, error, "a stream of events failed")
+            log_failure(log, error, "an event stream failed")
         if not is_gone and self._has_begun:
             await send({"type": "http.response.body", "body": b"", "more_body": False})
 
@@ -221,7 +221,7 @@ def _last_seq(request: Request) -> int:
     if last is None:
         return number_of(request, "after", 0)
     if not (last.isascii() and last.isdecimal() and len(last) <= 15):
-        raise HTTPProblem("invalid-request", "Last-Event-ID is no number of an event of this run")
+        raise HTTPProblem("invalid-request", "Last-Event-ID is not the number of an event of this run")
     return int(last)
 
 

@@ -130,4 +130,6 @@ def problem_of(error: Exception, what: str) -> HTTPProblem:
             issues = error.issues if isinstance(error, waiting.BadAnswerError) else ()
             return HTTPProblem(name, message, hint=hint, issues=issues)
     reference = log_failure(log, error, "%s failed", what)
-    return HTTPProblem("internal-error", f"it failed; the log has why (reference {reference})")
+    return HTTPProblem(
+        "internal-error", f"the request failed; the log has the details (reference {reference})"
+    )

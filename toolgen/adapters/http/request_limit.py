@@ -46,10 +46,12 @@ class RequestLimit:
         key = caller.key
         own = self._of_caller[key]
         if own >= most_of_one(self._most, self._most_of_caller, self.count - own):
-            raise HTTPProblem("too-many-requests", f"too many {self._what} of this caller: {own} are running")
+            raise HTTPProblem(
+                "too-many-requests", f"too many concurrent {self._what} from this caller ({own} running)"
+            )
         if self.count >= self._most:
             raise HTTPProblem(
-                "unavailable", f"too many {self._what}: {self._most} are running; try again later"
+                "unavailable", f"too many concurrent {self._what} ({self._most} running); try again later"
             )
         self.count += 1
         self._is_empty.clear()

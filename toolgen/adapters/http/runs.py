@@ -156,14 +156,14 @@ class ServedRuns:
             )
         except UnknownRunError:  # the run of the key is of another agent
             raise HTTPProblem(
-                "idempotency-key-reused", "the key was given before, with another agent"
+                "idempotency-key-reused", "the key was used before, with another agent"
             ) from None
         status = await self._runtime.runs.status(handle.run_id)
         run_input: Any = status.input
         if key and run_input["message"] != portable_text(message):
-            raise HTTPProblem("idempotency-key-reused", "the key was given before, with another message")
+            raise HTTPProblem("idempotency-key-reused", "the key was used before, with another message")
         if key and not await self._has(run_input.get("content", ()), files, session):
-            raise HTTPProblem("idempotency-key-reused", "the key was given before, with other files")
+            raise HTTPProblem("idempotency-key-reused", "the key was used before, with other files")
         return run_record(self._runtime, status)
 
     async def _has(self, links: Sequence[Mapping[str, str]], files: Sequence[Upload], session: str) -> bool:
@@ -221,7 +221,7 @@ class ServedRuns:
         await self.status(caller, run_id)
         outcome: Any = text_of(body, "outcome", default=None)
         if outcome not in _OUTCOMES:
-            raise HTTPProblem("invalid-request", f"'outcome' is one of {', '.join(_OUTCOMES)}")
+            raise HTTPProblem("invalid-request", f"'outcome' must be one of {', '.join(_OUTCOMES)}")
         resolution = Resolution(outcome=outcome, result=body.get("result"), message=text_of(body, "message"))
         call_id = text_of(body, "tool_call_id")
         try:

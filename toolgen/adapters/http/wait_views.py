@@ -70,7 +70,7 @@ class OpenWaits:
         for wait in waits:
             if id_of(wait) == id_ and (visible := await self._visible(wait)) is not None:
                 return visible
-        raise HTTPProblem("not-found", "nothing waits under this id, or it is not yours")
+        raise HTTPProblem("not-found", "no suspended call has this id, or you have no access to it")
 
     async def below(self, status: RunStatus) -> list[FoundWait]:
         """Return the waits of a run and of those below it, its own first."""

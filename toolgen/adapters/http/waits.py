@@ -39,7 +39,7 @@ def engine_of(runtime: Runtime) -> Engine:
     """
     waits = runtime.assembly.waits
     if waits is None:
-        raise NoEngineError("this runtime has no runs")
+        raise NoEngineError("this runtime has no engine, so it has no runs")
     return waits.engine
 
 
@@ -101,7 +101,7 @@ class ServedWaits:
         self._require_sealed(open_wait)
         asked = await self._runtime.waits.at(open_wait.wait) if self._takes_tokens() else None
         if asked is None:
-            raise HTTPProblem("not-found", "no work is pending under this id")
+            raise HTTPProblem("not-found", "no pending work has this id")
         await self._runtime.waits.intermediate(asked.token, value, key=key, by=caller.id)
         return answered_wait(open_wait, caller)
 

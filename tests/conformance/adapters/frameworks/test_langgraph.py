@@ -174,7 +174,7 @@ async def test_a_value_that_names_no_question_is_refused_and_the_right_one_goes_
         graph = one_task(await bank.offered(runtime), InMemorySaver(), payments(WANTED[1]))
         [one] = interruptions(await begin(graph))
         for _ in range(5):
-            with pytest.raises(ResumeError, match="was not taken"):
+            with pytest.raises(ResumeError, match="was not used"):
                 await resumed(graph, {one.id: YES})
         assert bank.paid == []
         await resumed(graph, {one.id: answered(one.value, YES)})
@@ -190,7 +190,7 @@ async def test_after_a_wrong_value_alone_the_right_one_is_a_value_too() -> None:
         for wrong in (YES, {one.id: right}):
             with pytest.raises(ResumeError) as raised:
                 await resumed(graph, wrong)
-            assert raised.value.hint.startswith("resume this step by a value again: Command(resume=")
+            assert raised.value.hint.startswith("resume this step with a plain value again: Command(resume=")
         assert bank.paid == []
         await resumed(graph, right)
     assert bank.paid == [WANTED[1]]

@@ -220,10 +220,10 @@ async def test_calls_of_one_run_beyond_what_is_kept_run_once() -> None:
 
 
 async def test_tools_whose_calls_need_a_turn_are_not_built_without_one(home: Home) -> None:
-    with pytest.raises(ToolgenError, match="have no turn_id"):
+    with pytest.raises(ToolgenError, match="has no turn_id"):
         openai_agents_tools(home.snapshot, CallMeta(session_id="s-mira"))
     tools = openai_agents_tools(home.snapshot, lambda _: CallMeta(session_id="s-mira"))
     call = function_call("factory_reset", dict(RESET), call_id="c1")
     agent = Agent[None]("fake", model=ScriptedModel([[call]]), tools=list(tools))
-    with pytest.raises(UserError, match="have no turn_id"):
+    with pytest.raises(UserError, match="has no turn_id"):
         await Runner.run(agent, "go", run_config=CONFIG)

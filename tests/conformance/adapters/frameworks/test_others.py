@@ -68,7 +68,7 @@ async def test_langchain_asks_the_same_again_after_an_interruption(home: Home) -
 
 async def test_langchain_makes_no_call_that_needs_a_turn_outside_of_a_graph_without_one(home: Home) -> None:
     tools = {tool.name: tool for tool in langchain_tools(home.snapshot, CallMeta(session_id="s-mira"))}
-    with pytest.raises(ToolgenError, match="have no turn_id"):
+    with pytest.raises(ToolgenError, match="has no turn_id"):
         await tools["factory_reset"].ainvoke(
             ToolCall(name="factory_reset", args=RESET, id="c1", type="tool_call")
         )

@@ -192,7 +192,7 @@ async def test_pydantic_ai_takes_no_answer_that_names_another_question() -> None
     assert bank.paid == [("baker", 3)]
     assert isinstance(again, DeferredToolRequests)
     assert {one.tool_call_id for one in again.approvals} == {"c0", "c2"}
-    assert "names the question" in again.metadata["c0"]["reason"]
+    assert "is for the question" in again.metadata["c0"]["reason"]
 
 
 async def test_adk_takes_no_answer_that_names_another_question() -> None:

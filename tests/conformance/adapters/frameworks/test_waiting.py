@@ -282,13 +282,13 @@ async def test_the_facts_of_a_call_come_from_the_host() -> None:
 
 def test_what_is_no_snapshot_is_told_at_once() -> None:
     hall: Any = Runtime()
-    with pytest.raises(ToolgenError, match="'Runtime' is no snapshot"):
+    with pytest.raises(ToolgenError, match="'Runtime' is not a tool snapshot"):
         calls_for(hall)
 
 
 async def test_facts_that_are_neither_a_meta_nor_a_function_are_told_at_once() -> None:
     session: Any = "s-mira"
-    with pytest.raises(ToolgenError, match="'str' is no CallMeta"):
+    with pytest.raises(ToolgenError, match="'str' is not a CallMeta"):
         calls_for(await Runtime().tools.snapshot(), session)
 
 
@@ -352,9 +352,9 @@ async def test_a_call_without_place_and_turn_is_refused_where_it_would_be_taken_
     account = Account()
     snapshot = await offered(account, Runtime(engine=InProcessEngine()))
     calls = calls_for(snapshot, CallMeta(session_id="s"))
-    with pytest.raises(ToolgenError, match="have no turn_id"):
+    with pytest.raises(ToolgenError, match="has no turn_id"):
         pay(calls, 5)
-    with pytest.raises(ToolgenError, match="have no turn_id"):
+    with pytest.raises(ToolgenError, match="has no turn_id"):
         calls.require_turn()
     calls_for(snapshot).require_turn()
     assert calls.named(None, "pay", {"amount": 5}, "call-1", "answer-1").name is not None
