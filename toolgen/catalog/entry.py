@@ -199,7 +199,8 @@ def output_schema(result: TypeRecord, ack: TypeRecord | None, *, is_lenient: boo
     schemas = {} if ack is None else {ack.name: ack.schema}
     schemas[result.name] = result.schema
     if is_lenient:
-        schemas[_RECEIVED] = {"description": "The response of the service as received, if it does not match its type."}
+        description = "The response of the service as received, if it does not match its type."
+        schemas[_RECEIVED] = {"description": description}
     return any_of(schemas)
 
 
