@@ -28,7 +28,7 @@ def blocks(kind: str, document: str = DOC) -> list[str]:
 
 def test_the_generated_code_is_that_of_the_example() -> None:
     tree = home()
-    shown = blocks("ts generated")
+    shown = blocks('ts title="generated"')
     assert shown
     assert all(any(block in text for text in tree.values()) for block in shown)
 

@@ -198,7 +198,7 @@ async def test_sensitive_values_maps_and_free_values_are_typed_in(script: Path, 
 
 def test_a_page_has_43_lines_at_most() -> None:
     for name, kind in PAGES.items():
-        [text] = blocks(f"{kind} {name}", DOC)
+        [text] = blocks(f'{kind} title="{name}"', DOC)
         assert len(text.splitlines()) <= 43
 
 
