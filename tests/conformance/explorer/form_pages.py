@@ -57,7 +57,8 @@ export default {
 def built(folder: Path) -> Path:
     """Compile the pages of the document as strictly as anybody's, build them, and return the script."""
     write(folder, {f"toolgen/{path}": text for path, text in home().items()})
-    write(folder, {f"{name}.{kind}": blocks(f'{kind} title="{name}"', DOC)[0] for name, kind in PAGES.items()})
+    shown = {f"{name}.{kind}": blocks(f'{kind} title="{name}"', DOC)[0] for name, kind in PAGES.items()}
+    write(folder, shown)
     write(folder, {"first.ts": blocks('ts title="forms"', DOC)[0]})
     options = {"jsx": "react-jsx", "module": "esnext", "moduleResolution": "bundler", "skipLibCheck": True}
     settings = {"compilerOptions": {**OPTIONS, **options, "noEmit": True}, "include": ["**/*"]}
