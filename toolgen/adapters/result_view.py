@@ -170,7 +170,7 @@ def approval_json(asked: Suspended, *, with_token: bool = False) -> dict[str, Js
 
 def question_text(asked: Suspended) -> str:
     """Return the question and the preview as one text for people, and why it is asked again."""
-    lines = (asked.reason, asked.question or f"Run {asked.tool}?", asked.preview)
+    lines = (asked.reason, asked.question or f'Allow "{asked.tool}"?', asked.preview)
     return "\n".join(line for line in lines if line)
 
 

@@ -68,7 +68,7 @@ async def authorize(frame: Frame, call: ToolCall) -> ToolResult | None:
     if (why := frame.nobody_to_ask) or suspender is None:
         services.reports.emit_authorization(spec.id, frame.meta, "denied", "runtime", UNAVAILABLE)
         return frame.denied_result(f"{spec.name} needs approval, but {why}", code=UNAVAILABLE)
-    question = question or f"Run {spec.title}?"
+    question = question or f'Allow "{spec.title}"?'
     asked = frame, frozen, question, preview
     is_grantable = spec.confirm is not None and spec.confirm.grantable
     if is_grantable and await suspender.granted(*asked, is_shortened=is_shortened):
