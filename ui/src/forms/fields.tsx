@@ -84,7 +84,7 @@ function Control(props: Shown) {
   const { shape, slot, set, isRequired, disabled } = props;
   const isNone = slot !== null && "none" in slot;
   const mayBeUnset = slot !== null && !isNone && !isRequired && !("text" in slot);
-  const unset = mayBeUnset && <button type="button" className="plain muted" disabled={disabled} onClick={() => { set(null); }}>{texts.unset}</button>;
+  const unset = mayBeUnset && <button type="button" className="plain muted" disabled={disabled} onClick={() => { set(null); }}>{texts.remove}</button>;
   const none = shape.isNullable && (
     <label className="none small"><input type="checkbox" disabled={disabled} checked={isNone} aria-label={`${props.title}: ${texts.form.null}`} onChange={(event) => { set(event.target.checked ? { none: true } : null); }} /> {texts.form.null} <code>null</code></label>
   );
@@ -124,7 +124,7 @@ function Text(props: Shown & { readonly slot: Slot }) {
       <div className="row">
         <output id={props.id} className="hides" aria-label={props.title} aria-describedby={`${props.id}__hides`}>{isSecret ? texts.hidden : shownLines(text)}</output>
         <button type="button" disabled={disabled} onClick={() => { set({ json: pretty(text) }); }}>{texts.form.asJSON}</button>
-        <button type="button" className="plain muted" disabled={disabled} onClick={() => { set(null); }}>{texts.unset}</button>
+        <button type="button" className="plain muted" disabled={disabled} onClick={() => { set(null); }}>{texts.remove}</button>
         <p className="help" id={`${props.id}__hides`}>{texts.form.hides}</p>
       </div>
     );
@@ -136,7 +136,7 @@ function Text(props: Shown & { readonly slot: Slot }) {
       {(shape.kind === "text" && shape.isLong) || text.includes("\n")
         ? <textarea {...shared} rows={4} onChange={(event) => { change(event.target.value); }} />
         : <input {...shared} type={isSecret ? "password" : "text"} inputMode={shape.kind === "number" ? "decimal" : undefined} autoComplete="off" onChange={(event) => { change(event.target.value); }} />}
-      {isEmpty && <div className="row"><Tag>{texts.form.emptyText}</Tag><button type="button" className="plain muted" disabled={disabled} onClick={() => { set(null); }}>{texts.unset}</button></div>}
+      {isEmpty && <div className="row"><Tag>{texts.form.emptyText}</Tag><button type="button" className="plain muted" disabled={disabled} onClick={() => { set(null); }}>{texts.remove}</button></div>}
     </>
   );
 }
