@@ -91,14 +91,14 @@ def test_a_revision_is_read_and_never_run(released: ProjectFolder) -> None:
 
 def test_what_is_no_catalogue_is_named(released: ProjectFolder) -> None:
     released.write("wrong.json", "{}")
-    assert "wrong.json is not a tool catalogue" in released.run("breaking", "--against", "wrong.json").err
+    assert "wrong.json is no catalogue of tools" in released.run("breaking", "--against", "wrong.json").err
     released.write("wrong.json", json.dumps({"tools": [{"id": "a.b.c", "payload": 3}]}))
     assert "wrong.json is not a tool catalogue" in released.run("breaking", "--against", "wrong.json").err
     released.write("wrong.json", "[")
     assert "wrong.json is not JSON" in released.run("breaking", "--against", "wrong.json").err
     (released.path / "empty").mkdir()
     assert "empty has no catalogue" in released.run("breaking", "--against", "empty").err
-    assert "there is no lock shop.mcp.json" in released.run("breaking", "--against", "mcp:shop").err
+    assert "no lock shop.mcp.json" in released.run("breaking", "--against", "mcp:shop").err
 
 
 @pytest.mark.parametrize("option", ["--against", "--to", "--baseline"])

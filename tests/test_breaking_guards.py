@@ -138,7 +138,7 @@ def test_descriptions_are_shown_as_a_difference(estate: ProjectFolder) -> None:
     assert "\n".join(shown) in done.err
     pull_request = estate.run("diff", "--against", "released.json").out
     assert (
-        "### Texts that models read\n\n- land.sites.look: other words or settings: description.\n"
+        "### Texts that models read\n\n- land.sites.look: changed texts or settings: description.\n"
         in pull_request
     )
     assert "\n".join(["  ````diff", *shown, "  ````"]) in pull_request
@@ -173,7 +173,7 @@ def test_a_server_shows_few_guards_and_that_is_said(estate: ProjectFolder) -> No
     estate.write("land.mcp.json", lock_text(lock))
     edit(estate, *CHANGES["read-only"][:2])
     done = estate.run("breaking", "--against", "mcp:land")
-    assert "Weakened: look: it does not only read any more" in done.err
+    assert "Weakened: look: it is no longer read-only" in done.err
     assert "an MCP server lists no confirmations" in done.err
     assert done.code == 1
 

@@ -257,7 +257,7 @@ def test_findings_of_catalogues(project: ProjectFolder, text: str, shown: str) -
     for name, tool in {"old": entry, "new": later}.items():
         project.write(f"{name}.json", json.dumps({"tools": [tool]}))
     changes = project.run("diff", "--against", "old.json", "--to", "new.json").out
-    assert f"it is deprecated: {shown}." in changes
+    assert f"it is now deprecated: {shown}." in changes
     assert f"argument '{shown}'" in changes
     assert f"\n  +{shown}\n" in changes, "a description is shown as a diff"
     assert f'{{"{shown}":' in changes

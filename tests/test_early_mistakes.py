@@ -145,7 +145,7 @@ MISTAKES = {
     "a misspelt rule": Mistake(
         command=("lint",),
         files=clause('Suppress("many-argumnets", "The form has as many.")'),
-        says="its Suppress names no rule: 'many-argumnets' [unused-suppress]\n"
+        says="its Suppress has an unknown rule: 'many-argumnets' [unused-suppress]\n"
         "  hint: did you mean 'many-arguments'? toolgen lint --rules lists them\n",
     ),
     "a set among the values of an Enum": Mistake(

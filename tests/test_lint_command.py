@@ -93,7 +93,7 @@ def test_settings_and_clauses_turn_rules_off_and_on(desk: ProjectFolder) -> None
     desk.write("pyproject.toml", settings + lint)
     done = desk.run("lint")
     assert done.code == 1
-    assert "error: tool 'desk.notes.list': nothing says whether it only reads" in done.err
+    assert "error: tool 'desk.notes.list': it has no annotations" in done.err
     assert "missing-annotations     error" in desk.run("lint", "--rules").out
     desk.write("pyproject.toml", settings)
     clause = '    Suppress("unbounded-list", "A desk holds ten."),\n    Tool('

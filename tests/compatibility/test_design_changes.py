@@ -262,7 +262,7 @@ def test_words_are_a_patch() -> None:
     (change,) = compare(contract(designed(tool())), contract(designed(other)))
     assert (change.code, change.step, change.breaks) == ("text-changed", "patch", "")
     assert change.lines() == [
-        "desk.devices.list: other words or settings: description.",
+        "desk.devices.list: changed texts or settings: description.",
         "@@ /description @@",
         "-List devices.",
         "+List all devices.",
@@ -317,7 +317,10 @@ def test_a_schema_that_is_wrong_is_said_in_a_sentence() -> None:
     wrong, right = ({"properties": {"site": {"pattern": each}}} for each in ("(", "s"))
     (change,) = compare(sent(wrong), sent(right))
     assert change.code == "undecided"
-    assert "the new schema cannot be compared, for the other one is wrong: it cannot be" in change.message
+    assert (
+        "the new schema cannot be compared, because the other one has an error: it cannot be"
+        in change.message
+    )
     assert "\n" not in change.message
 
 

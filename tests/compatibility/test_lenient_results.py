@@ -65,6 +65,6 @@ def test_readers_of_a_lenient_result_were_promised_nothing(
 def test_the_change_says_what_a_result_may_be() -> None:
     (change,) = [each for each in compare(STRICT, LENIENT) if each.code == "result-widened"]
     assert change.sentence() == (
-        "Shop.orders.get_order: the result may be anything: an answer that does not fit is passed on as "
+        "Shop.orders.get_order: the result can be any value: an answer that does not match is passed on as "
         "received. Breaks consumers."
     )

@@ -200,7 +200,7 @@ def test_what_is_gone_is_reported_until_it_is_resolved(shop: Shop) -> None:
     shop.publish(tool_list("find"))
     assert shop.run().code == 1
     done = shop.stays_open("shop/pay")
-    assert "the source has no Tool 'pay' of 'shop' any more" in done.err
+    assert "the source no longer has Tool 'pay' of 'shop'" in done.err
     text = shop.design
     Path(DESIGN).write_text(
         re.sub(r' *d\.Tool\(\s*"pay".*?\),\n|, d\.Tool\("pay".*?\)(?=\)|,)', "", text), "utf-8"

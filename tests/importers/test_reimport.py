@@ -54,9 +54,9 @@ STUCK = {
         '"Find books by a word of their title."'
     ],
     5: [
-        "the source has no 'Loan', which was edited or is used here",
-        "the source has no Tool 'lend_book' of 'books', which was edited or is used here",
-        "the source has no Method 'lend_book' of 'library_service', which was edited or is used here",
+        "the source no longer has 'Loan', which was edited or is used here",
+        "the source no longer has Tool 'lend_book' of 'books', which was edited or is used here",
+        "the source no longer has Method 'lend_book' of 'library_service', which was edited or is used here",
     ],
 }
 
@@ -157,7 +157,7 @@ def test_a_design_of_the_author_stays_in_his_layout(library: Library) -> None:
     [
         ("library = (", "library_design.py:1: does not parse: '(' was never closed"),
         ("a = 1\rb = 2\n", "library_design.py:1: has mixed line endings"),
-        ("# coding: latin-1\n", "library_design.py:1: is not in UTF-8"),
+        ("# coding: latin-1\n", "library_design.py:1: is not UTF-8"),
     ],
 )
 def test_what_cannot_be_parsed_is_refused(library: Library, broken: str, message: str) -> None:
@@ -206,15 +206,15 @@ def test_a_design_without_a_lock_is_not_overwritten(library: Library) -> None:
 
 BROKEN = {
     2: (
-        "put_book: argument 'body.isbn' is narrower: the new schema takes null or string, and no array or "
+        "put_book: argument 'body.isbn' is narrower: the new schema accepts null or string, but not array or "
         "boolean or number or object. Breaks callers, suspended calls."
     ),
     3: (
-        "put_book: field 'genre' of the result may be what it never was: the old schema does not "
-        "take 'play'. Shown by"
+        "put_book: field 'genre' of the result can have values that it could not have: the old schema does "
+        "not accept 'play'. Shown by"
     ),
-    4: "lend_book: the default of 'body.days' is 28, and was 14. Changes the behaviour for callers.",
-    5: "lend_book: the tool is gone. Breaks callers, suspended calls, generated code.",
+    4: "lend_book: the default of 'body.days' changed from 14 to 28. Changes the behaviour for callers.",
+    5: "lend_book: the tool was removed. Breaks callers, suspended calls, generated code.",
 }
 
 

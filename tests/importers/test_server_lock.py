@@ -75,15 +75,15 @@ def test_a_lock_is_written_updated_and_compared(capsys: pytest.CaptureFixture[st
     code, diff, told = run(capsys, "--stdio", GOOD, "--check")
     assert code == 1
     assert told.startswith("tools: 2 added (ask, hang); 1 removed (left); 1 changed (echo)\n")
-    assert "  left: the tool is gone. Breaks callers, suspended calls, generated code.\n" in told
-    assert "  echo: other words or settings: title.\n  @@ /title @@\n  -Say it\n  +Say it again\n" in told
-    assert "  Weakened: echo: it does not only read any more." in told
+    assert "  left: the tool was removed. Breaks callers, suspended calls, generated code.\n" in told
+    assert "  echo: changed texts or settings: title.\n  @@ /title @@\n  -Say it\n  +Say it again\n" in told
+    assert "  Weakened: echo: it is no longer read-only." in told
     assert '-      "title": "Say it",' in diff
     assert '+      "title": "Say it again",' in diff
     assert told.endswith("run the command without --check to update it\n")
     code, _, told = run(capsys, "--stdio", GOOD)
     assert code == 0
-    assert "  Weakened: echo: it does not only read any more." in told
+    assert "  Weakened: echo: it is no longer read-only." in told
     assert told.endswith("\nwrote bare.mcp.json: 28 tools\n")
     file.write_text(file.read_text().replace("Say it again", "Say it"))
     code, diff, told = run(capsys, "--stdio", GOOD, "--check")
@@ -103,7 +103,7 @@ def test_a_lock_is_written_updated_and_compared(capsys: pytest.CaptureFixture[st
             (("--url", "http://127.0.0.1:9/mcp"), "cannot be reached: ConnectError"),
             (("--stdio", GOOD, "--url", "http://127.0.0.1:9"), "pass either --stdio or --url"),
             (("--check",), "pass either --stdio or --url"),
-            (("--stdio", GOOD, "--check"), "there is no lock bare.mcp.json to compare"),
+            (("--stdio", GOOD, "--check"), "the lock bare.mcp.json does not exist"),
             (("--stdio", GOOD, "--out", "other.json"), "these files already exist: other.json"),
             (
                 ("--url", "http://127.0.0.1:9", "--header", "A: $NOT_SET"),

@@ -32,7 +32,7 @@ def argument_changes(
     is_faulty = bool(before.fault or after.fault)
     asked = set() if is_faulty else properties_of(after).keys() - properties_of(before).keys()
     for name in sorted(injected[0] - injected[1] - asked):
-        message = f"the server does not fill {name!r} any more"
+        message = f"the server no longer fills {name!r}"
         yield change("inject-removed", tool, message, argument=name, breaks="")
     if is_faulty:
         yield from _of_faulty(tool, before, after)
@@ -42,20 +42,24 @@ def argument_changes(
     renamed = dict(_renamed(removed, added, old, new))
     for name in removed:
         if name in renamed:
-            message = f"argument {name!r} is called {renamed[name]!r} now"
+            message = f"argument {name!r} was renamed to {renamed[name]!r}"
             witness = _witness(before, after, name)
             yield _change("argument-renamed", tool, message, name, witness, to=renamed[name])
         elif name in injected[1] - injected[0]:
             yield _change(
                 "inject-added",
                 tool,
-                f"argument {name!r} is filled by the server now",
+                f"argument {name!r} is now filled by the server",
                 name,
                 _witness(before, after, name),
             )
         else:
             yield _change(
-                "argument-removed", tool, f"argument {name!r} is gone", name, _witness(before, after, name)
+                "argument-removed",
+                tool,
+                f"argument {name!r} was removed",
+                name,
+                _witness(before, after, name),
             )
     required = required_of(flatten((after.root,)))
     gaps = contains(after, before)
@@ -64,14 +68,14 @@ def argument_changes(
         if name in renamed.values():
             continue
         if name in injected[0] - injected[1]:
-            message = f"models are asked for {name!r}, which the server filled"
+            message = f"models have to send {name!r}, which the server filled before"
             made = _change("inject-removed", tool, message, name, by_name.get(name), is_new=True)
             yield made if name in required else replace(made, breaks="c")
         elif name in required:
-            message = f"argument {name!r} is new, and required"
+            message = f"argument {name!r} was added, and is required"
             yield _change("argument-added-required", tool, message, name, by_name.get(name), is_new=True)
         else:
-            yield _change("argument-added", tool, f"argument {name!r} is new", name, None, is_new=True)
+            yield _change("argument-added", tool, f"argument {name!r} was added", name, None, is_new=True)
     yield from _narrowed(tool, gaps, {*removed, *added})
     yield from _loosened(tool, before, after, {*removed, *added})
     yield from default_changes(tool, before, after)
@@ -80,7 +84,7 @@ def argument_changes(
 def _of_faulty(tool: str, before: SchemaDocument, after: SchemaDocument) -> Iterator[ContractChange]:
     yield from _narrowed(tool, contains(after, before), set())
     if _has_limits(before.written):
-        message = "the arguments may have looser limits: one of the schemas cannot be compared"
+        message = "the arguments might have looser limits: one of the schemas cannot be compared"
         yield change("limit-loosened", tool, message, after=_PART)
 
 
@@ -95,9 +99,9 @@ def _narrowed(tool: str, gaps: tuple[Gap, ...], listed: set[str]) -> Iterator[Co
             "argument": name,
         }
         if gap.keyword == "required":
-            yield change("argument-required", tool, f"argument {name!r} is required now", gap=gap, **places)
+            yield change("argument-required", tool, f"argument {name!r} became required", gap=gap, **places)
         elif gap.keyword == "additionalProperties" and gap.name:
-            yield change("argument-removed", tool, f"argument {name!r} is gone", gap=gap, **places)
+            yield change("argument-removed", tool, f"argument {name!r} was removed", gap=gap, **places)
         else:
             message = f"{_subject(name, 'is', 'are')} narrower: the new schema {gap.reason}"
             yield change("argument-narrowed", tool, message, gap=gap, **places)
@@ -129,13 +133,13 @@ def _loosened(
         if gap.keyword == "required":
             part = after.root.schema.get("properties", {}).get(gap.name) if not gap.path else None
             code = "argument-optional" if _default(part) is _ABSENT else "argument-defaulted"
-            yield change(code, tool, f"argument {name!r} may be left out now", **places)
+            yield change(code, tool, f"argument {name!r} became optional", **places)
         elif gap.keyword == "additionalProperties" and gap.name:
-            yield change("argument-added", tool, f"argument {name!r} is new", **places)
+            yield change("argument-added", tool, f"argument {name!r} was added", **places)
         elif is_limit:
             message = f"{_subject(name, 'has', 'have')} a looser limit: the old schema {gap.reason}"
             if gap.is_undecided:
-                message += " (cannot tell whether it holds all the same)"
+                message += " (the limit might still hold)"
             shown = None if gap.is_undecided else gap
             yield change("limit-loosened", tool, message, gap=shown, **places)
         else:

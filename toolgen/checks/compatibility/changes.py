@@ -122,7 +122,7 @@ def change(
     """Return a change of a code; a gap without a document is one that cannot be told."""
     rule = BY_CODE[code]
     if gap is not None and gap.is_undecided:
-        message = f"{message} (cannot tell: {gap.reason}, and no document shows a difference)"
+        message = f"{message} (undecided: {gap.reason}, and no document shows a difference)"
         return ContractChange(rule=BY_CODE["undecided"], tool=tool, message=message, **facts)
     witness = gap.witnesses[:1] if gap is not None else ()
     breaks = rule.breaks if breaks is None else breaks

@@ -49,13 +49,13 @@ def _tools(before: Contract, after: Contract, moved: Mapping[str, str]) -> Itera
         if id_ in after.tools:
             continue
         if id_ in moved:
-            message = f"its id was {id_!r}; models call it {wire_name(entry)!r} as before"
+            message = f"its id was {id_!r} before; models still call it {wire_name(entry)!r}"
             yield change("tool-moved", moved[id_], message)
         else:
-            yield change("tool-removed", id_, "the tool is gone")
+            yield change("tool-removed", id_, "the tool was removed")
     for id_ in after.tools:
         if id_ not in before.tools and id_ not in moved.values():
-            yield change("tool-added", id_, "the tool is new")
+            yield change("tool-added", id_, "the tool was added")
     for id_, entry in before.tools.items():
         other = moved.get(id_, id_)
         if other in after.tools:
@@ -70,12 +70,12 @@ def tool_changes(
         return
     kinds = [entry.get("kind") == "native" for entry in (before, after)]
     if kinds[0] != kinds[1] or ("payload" in before and "payload" not in after):
-        who = "the model's provider runs it" if kinds[1] else "it is another kind of tool"
-        yield change("tool-removed", tool, f"the tool is gone: {who} now")
+        who = "the model's provider now runs it" if kinds[1] else "it is now another kind of tool"
+        yield change("tool-removed", tool, f"the tool was removed: {who}")
         yield from (each for each in guard_changes(tool, before, after) if each.rule.is_weakening)
         return
     if wire_name(before) != wire_name(after):
-        message = f"models call it {wire_name(after)!r}, and called it {wire_name(before)!r}"
+        message = f"models call it {wire_name(after)!r}, and called it {wire_name(before)!r} before"
         yield change("tool-renamed", tool, message)
     changes: list[ContractChange] = []
     parts: tuple[Callable[[], Iterator[ContractChange]], ...] = (
@@ -98,7 +98,7 @@ def tool_changes(
             is_too_deep = True
     yield from changes
     if is_too_deep:
-        yield change("undecided", tool, "its schemas are nested too deep to be compared")
+        yield change("undecided", tool, "its schemas are nested too deeply to be compared")
 
 
 def _is_same(before: Entry, after: Entry) -> bool:
@@ -127,16 +127,16 @@ def _result(
         if "lenient" in before:  # its readers were promised nothing
             changes = (replace(each, breaks=each.breaks.replace("R", "")) for each in changes)
         elif "lenient" in after:
-            message = "the result may be anything: an answer that does not fit is passed on as received"
+            message = "the result can be any value: an answer that does not match is passed on as received"
             yield change("result-widened", tool, message, after="/lenient")
         yield from changes
     elif "result" in before:
-        yield change("result-field-removed", tool, "it does not say any more what it returns")
+        yield change("result-field-removed", tool, "it no longer declares what it returns")
 
 
 def _approvals(tool: str, before: Entry, after: Entry) -> Iterator[ContractChange]:
     if {"confirmation"} <= before.keys() & after.keys() and approved(before) != approved(after):
-        yield change("approval-invalidated", tool, "approvals of it that wait are asked again")
+        yield change("approval-invalidated", tool, "its pending approvals are requested again")
 
 
 def _renamed(changes: Iterable[ContractChange]) -> dict[str, str]:
@@ -164,7 +164,7 @@ def _agents(before: Contract, after: Contract, moved: Mapping[str, str]) -> Iter
         yield from _agent_approvals(id_, earlier.get(id_, id_), before, after, moved)
     for id_, entry in before.agents.items():
         if id_ not in after.agents:
-            yield change("agent-removed", id_, "the agent is gone")
+            yield change("agent-removed", id_, "the agent was removed")
             if now := elsewhere.get(id_):
                 yield from policy_changes(now, entry, after.agents[now])
             continue
@@ -174,12 +174,12 @@ def _agents(before: Contract, after: Contract, moved: Mapping[str, str]) -> Iter
             now = tool if tool in new else moved.get(tool, tool)
             has_other_tools |= now not in new or new[now] != name
             if now not in new:
-                yield change("agent-tool-removed", id_, f"it has the tool {tool!r} no longer", argument=tool)
+                yield change("agent-tool-removed", id_, f"it no longer has the tool {tool!r}", argument=tool)
             elif name != new[now]:
-                message = f"it calls {tool!r} {new[now]!r}, and called it {name!r}"
+                message = f"it calls {tool!r} {new[now]!r}, and called it {name!r} before"
                 yield change("agent-tool-renamed", id_, message, argument=tool)
         for export in _exports_of(entry) - _exports_of(after.agents[id_]):
-            message = f"it offers the toolset {export!r} to others no longer"
+            message = f"it no longer exports the toolset {export!r}"
             has_other_exports = True
             yield change("agent-export-removed", id_, message, argument=export)
         limits = list(policy_changes(id_, entry, after.agents[id_]))
@@ -229,7 +229,7 @@ def _exports_of(agent: Entry) -> set[str]:
 def _completions(before: Contract, after: Contract) -> Iterator[ContractChange]:
     for id_, entry in before.completions.items():
         if id_ not in after.completions:
-            yield change("completion-removed", id_, "the completion is gone")
+            yield change("completion-removed", id_, "the completion was removed")
             continue
         old, new = before.document(entry["result"]), after.document(after.completions[id_]["result"])
         gaps, removed = contains(old, new), fields_gone(new, old)
@@ -238,9 +238,9 @@ def _completions(before: Contract, after: Contract) -> Iterator[ContractChange]:
         explained = {"digest", *(["result"] if gaps or removed or masks else [])}
         yield from left_changes(id_, entry, after.completions[id_], explained)
         for gap in removed:
-            yield change("result-field-removed", id_, f"its field {key_of(gap)!r} is gone", gap=gap)
+            yield change("result-field-removed", id_, f"its field {key_of(gap)!r} was removed", gap=gap)
         for gap in gaps:
-            message = f"it may be what it never was: the old schema {gap.reason}"
+            message = f"it can have values that it could not have: the old schema {gap.reason}"
             yield change("completion-widened", id_, message, gap=gap)
 
 

@@ -15,6 +15,6 @@ def contains(large: SchemaDocument, small: SchemaDocument, most_steps: int = MOS
     for document in (small, large):
         if document.fault and small.written != large.written:
             whose = "it" if document is large else "the other one"
-            reason = f"cannot be compared, for {whose} is wrong: {document.fault}"
+            reason = f"cannot be compared, because {whose} has an error: {document.fault}"
             return (Gap(path=(), small="", large="", keyword="", reason=reason),)
     return tuple(Proof(prove, most_steps).gaps(small.root, large.root))

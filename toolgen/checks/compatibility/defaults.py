@@ -44,7 +44,7 @@ def _changed(
     if had.keys() != has.keys():
         code = "default-changed" if has else "default-removed"
         texts = [", ".join(map(repr, each.values())) or "none" for each in (had, has)]
-        message = f"the default of {name!r} is {texts[1]}, and was {texts[0]}"
+        message = f"the default of {name!r} changed from {texts[0]} to {texts[1]}"
         where = "/payload" if "." in name or "[" in name else place("/payload", f"/properties/{name}")
         yield change(code, tool, message, argument=name, before=where, after=where)
 

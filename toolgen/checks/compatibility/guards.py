@@ -61,10 +61,10 @@ _SAFE: Final = {
 }
 """The value of each hint that promises more."""
 _HINT_TEXTS: Final = {
-    "readOnlyHint": ("only reads", "does not only read any more"),
-    "idempotentHint": ("is idempotent", "is not idempotent any more"),
-    "destructiveHint": ("destroys nothing any more", "can destroy something now"),
-    "openWorldHint": ("stays within its own system now", "reaches beyond its own system now"),
+    "readOnlyHint": ("is now read-only", "is no longer read-only"),
+    "idempotentHint": ("is now idempotent", "is no longer idempotent"),
+    "destructiveHint": ("no longer destroys anything", "can now destroy something"),
+    "openWorldHint": ("now stays within its own system", "now reaches beyond its own system"),
 }
 
 
@@ -81,28 +81,28 @@ def guard_changes(tool: str, before: Entry, after: Entry) -> Iterator[ContractCh
     if ("long_running" in before) != ("long_running" in after):
         is_new = "long_running" in after
         code, now = ("long-running-added", "later") if is_new else ("long-running-removed", "at once")
-        yield change(code, tool, f"its result comes {now} now")
+        yield change(code, tool, f"its result now comes {now}")
     if ("bounded" in before) != ("bounded" in after):
         is_new = "bounded" in after
         code = "bounded-added" if is_new else "bounded-removed"
-        yield change(
-            code, tool, f"its result is {'a window on more now' if is_new else 'no window any more'}"
-        )
+        yield change(code, tool, f"its result is {'now bounded' if is_new else 'no longer bounded'}")
 
 
 def _confirmation(tool: str, before: Entry | None, after: Entry | None) -> Iterator[ContractChange]:
     if before is None and after is not None:
-        yield change("confirmation-added", tool, "a person has to agree, and nobody was asked before")
+        yield change("confirmation-added", tool, "a person now has to approve it")
     elif before is not None and after is None:
-        yield change("confirmation-removed", tool, "nobody is asked any more before it runs")
+        yield change("confirmation-removed", tool, "it no longer needs approval")
     elif before is not None and after is not None:
         old, new = before.get("when", {}), after.get("when", {})
         if not _is_within(new, old):
-            yield change("confirmation-added", tool, "a person has to agree for more values than before")
+            yield change("confirmation-added", tool, "a person has to approve it for more values than before")
         if not _is_within(old, new):
-            yield change("confirmation-narrowed", tool, "a person is asked for fewer values than before")
+            yield change(
+                "confirmation-narrowed", tool, "a person has to approve it for fewer values than before"
+            )
         if after.get("grantable", False) and not before.get("grantable", False):
-            yield change("confirmation-narrowed", tool, "one answer can approve further calls now")
+            yield change("confirmation-narrowed", tool, "one answer can now approve later calls too")
 
 
 def _run_limits(tool: str, before: Entry, after: Entry) -> Iterator[ContractChange]:
@@ -111,10 +111,10 @@ def _run_limits(tool: str, before: Entry, after: Entry) -> Iterator[ContractChan
         yield _loosened(tool, "/timeout", before.get("timeout"), after.get("timeout"))
     turns = [(entry.get("sequential"), entry.get("sequential_by", "")) for entry in (before, after)]
     if turns[0][0] and turns[1] != turns[0] and not (turns[1][0] and not turns[1][1]):
-        now = f"alone only by {turns[1][1]!r}" if turns[1][0] else "beside other calls"
-        yield _looser(tool, "/sequential", f"it runs {now} now")
+        now = f"alone only by {turns[1][1]!r}" if turns[1][0] else "concurrently with other calls"
+        yield _looser(tool, "/sequential", f"it now runs {now}")
     if after.get("bookkeeping") and not before.get("bookkeeping"):
-        yield _looser(tool, "/bookkeeping", "its calls count against no limit of a run now")
+        yield _looser(tool, "/bookkeeping", "its calls no longer count against the limits of a run")
 
 
 def policy_changes(agent: str, before: Entry, after: Entry) -> Iterator[ContractChange]:
@@ -132,7 +132,7 @@ def is_looser(had: Json, has: Json) -> bool:
 
 def _loosened(tool: str, pointer: str, had: Json, has: Json) -> ContractChange:
     now = "none" if has is None else repr(has)
-    return _looser(tool, pointer, f"the limit {tokens_of(pointer)[-1]} is {now}, and was {had!r}")
+    return _looser(tool, pointer, f"the limit {tokens_of(pointer)[-1]} changed from {had!r} to {now}")
 
 
 def _looser(tool: str, pointer: str, message: str) -> ContractChange:
@@ -160,7 +160,7 @@ def approval_changes(
     ]
     for gap in contains(documents[1], documents[0]):
         places = {"before": place(_APPROVAL, gap.small), "after": place(_APPROVAL, gap.large)}
-        message = f"what a person adds to an approval is narrower: the new schema {gap.reason}"
+        message = f"the payload of an approval is narrower: the new schema {gap.reason}"
         yield change("argument-narrowed", tool, message, gap=gap, argument=key_of(gap), **places)
     for gap in contains(documents[0], documents[1]):
         facts: dict[str, Any] = {
@@ -169,10 +169,10 @@ def approval_changes(
             "argument": key_of(gap),
         }
         if gap.keyword == "required":
-            message = f"an approval may leave out {gap.name!r}"
+            message = f"an approval can leave out {gap.name!r}"
             yield change("confirmation-narrowed", tool, message, **facts)
         elif gap.keyword in LIMITS:
-            message = f"what a person adds to an approval has a looser limit: the old schema {gap.reason}"
+            message = f"the payload of an approval has a looser limit: the old schema {gap.reason}"
             yield change("limit-loosened", tool, message, **facts)
 
 
@@ -184,7 +184,7 @@ def text_changes(
     if "deprecated" in after and "deprecated" not in before:
         explained.add("deprecated")
         reason = printable(after["deprecated"].get("reason", ""))
-        yield change("deprecated", tool, f"it is deprecated: {reason}".rstrip(": "))
+        yield change("deprecated", tool, f"it is now deprecated: {reason}".rstrip(": "))
     old, new = _left(before), _left(after)
     yield from left_changes(tool, old, new, explained)
 
@@ -199,7 +199,7 @@ def left_changes(
     keys = dict.fromkeys(key for key in differing if key not in known)
     keys |= dict.fromkeys(tokens_of(text.pointer)[0] for text in texts)
     if keys:
-        message = f"other words or settings: {', '.join(keys)}"
+        message = f"changed texts or settings: {', '.join(keys)}"
         yield change("text-changed", tool, message, texts=texts)
 
 

@@ -38,9 +38,7 @@ def prove(case: Case) -> list[Gap]:
         elif keyword in ROWS:
             gaps += _text_limit(case, keyword)
         elif keyword not in ANNOTATIONS and not keyword.startswith("x-") and not _says(case, keyword):
-            gaps.append(
-                case.gap(keyword, f"has the keyword {keyword!r}, which is not understood", whole=True)
-            )
+            gaps.append(case.gap(keyword, f"has the unsupported keyword {keyword!r}", whole=True))
     return gaps
 
 
@@ -55,7 +53,7 @@ def _type(case: Case) -> list[Gap]:
     missing = case.flat.kinds - wanted
     if not missing:
         return []
-    return [case.gap("type", f"takes {_names(wanted)}, and no {_names(missing)}")]
+    return [case.gap("type", f"accepts {_names(wanted)}, but not {_names(missing)}")]
 
 
 def _names(kinds: frozenset[str]) -> str:
@@ -68,7 +66,7 @@ def _listed(case: Case) -> list[Gap]:
     keyword = "enum" if "enum" in case.large.schema else "const"
     if case.says(keyword):
         return []
-    return [case.gap(keyword, f"takes only {shown(case.large.schema[keyword])}")]
+    return [case.gap(keyword, f"accepts only {shown(case.large.schema[keyword])}")]
 
 
 def _number_limit(case: Case, row: Constraint) -> list[Gap]:
@@ -97,7 +95,7 @@ def _step(case: Case) -> list[Gap]:
     had += [] if "fraction" in numbers else [exact_number(1)]
     if not numbers or any((each / step).denominator == 1 for each in had):
         return []
-    return [case.gap(STEP, f"takes multiples of {shown(case.large.schema[STEP])} only")]
+    return [case.gap(STEP, f"accepts only multiples of {shown(case.large.schema[STEP])}")]
 
 
 def _pattern(case: Case) -> list[Gap]:
@@ -106,7 +104,7 @@ def _pattern(case: Case) -> list[Gap]:
         return []
     if any(STRING_FORMATS.get(name) == pattern for name in case.flat.of("format")):
         return []
-    return [case.gap("pattern", f"takes texts that match {shown(pattern)} only")]
+    return [case.gap("pattern", f"accepts only strings that match {shown(pattern)}")]
 
 
 def _format(case: Case) -> list[Gap]:
@@ -115,7 +113,7 @@ def _format(case: Case) -> list[Gap]:
         return []
     if name in STRING_FORMATS and STRING_FORMATS[name] in case.flat.of("pattern"):
         return []
-    return [case.gap("format", f"takes texts of the format {name!r} only")]
+    return [case.gap("format", f"accepts only strings of the format {name!r}")]
 
 
 def _text_limit(case: Case, keyword: str) -> list[Gap]:
@@ -177,7 +175,9 @@ def _branches(case: Case, keyword: str, branches: list[SchemaNode]) -> list[Gap]
         parts = [case.within(case.large, more=(group,)) for group in groups]
         return [gap for part in parts for gap in part]
     reason = (
-        "has no branch that takes it" if keyword == "anyOf" or not near else "may take it by two branches"
+        "has no branch that accepts it"
+        if keyword == "anyOf" or not near
+        else "might accept it with two branches"
     )
     return [case.gap(keyword, reason, whole=True)]
 
@@ -185,7 +185,7 @@ def _branches(case: Case, keyword: str, branches: list[SchemaNode]) -> list[Gap]
 def _not(case: Case) -> list[Gap]:
     if case.says("not") or case.is_apart(case.large.child("not")):
         return []
-    return [case.gap("not", "does not take some of it", whole=True)]
+    return [case.gap("not", "does not accept some of it", whole=True)]
 
 
 def shown(value: Any) -> str:

@@ -77,7 +77,7 @@ def _unique_items(case: Case) -> list[Gap]:
         return []
     if any(case.flat.of(UNIQUE)) or _most(case) <= 1:
         return []
-    return [case.gap(UNIQUE, "takes no item twice")]
+    return [case.gap(UNIQUE, "accepts no duplicate items")]
 
 
 RULES: Final[Mapping[str, Rule]] = MappingProxyType(

@@ -68,7 +68,7 @@ def _unknown_key(case: Case, name: str, small: Conjunction) -> list[Gap]:
     if case.proof.emptiness.of(small):
         return []
     gap = case.gap(
-        "additionalProperties", f"takes no {name!r}", name=name, only={"properties": {name: False}}
+        "additionalProperties", f"does not accept {name!r}", name=name, only={"properties": {name: False}}
     )
     return [gap]
 
@@ -99,7 +99,7 @@ def _required(case: Case) -> list[Gap]:
         return []
     had = required_of(case.flat)
     return [
-        case.gap("required", f"needs {name!r}", name=name, only={"required": [name]})
+        case.gap("required", f"requires {name!r}", name=name, only={"required": [name]})
         for name in case.large.schema["required"]
         if name not in had
     ]
@@ -118,7 +118,9 @@ def _dependent_required(case: Case) -> list[Gap]:
     for name, needed in case.large.schema["dependentRequired"].items():
         if not set(needed) <= {*had, name} and not _is_absent(case, name):
             only = {"dependentRequired": {name: needed}}
-            gaps.append(case.gap("dependentRequired", f"needs more beside {name!r}", only=only))
+            gaps.append(
+                case.gap("dependentRequired", f"requires other fields together with {name!r}", only=only)
+            )
     return gaps
 
 
@@ -130,7 +132,7 @@ def _property_names(case: Case) -> list[Gap]:
     if _is_closed(case) and all(accepts((large,), name) or _is_absent(case, name) for name in _names(case)):
         return []
     gaps = case.below((lone({"type": "string"}), *named), large, "*", _nothing)
-    return [case.gap("propertyNames", "takes some keys only", whole=True)] if gaps else []
+    return [case.gap("propertyNames", "accepts only some keys", whole=True)] if gaps else []
 
 
 def _nothing(document: Json) -> Iterator[Json]:

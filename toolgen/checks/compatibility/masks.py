@@ -62,12 +62,12 @@ def mask_changes(
             yield change(
                 "sensitive-added",
                 tool,
-                f"{printable(place)} of the {words} is masked",
+                f"{printable(place)} of the {words} is now masked",
                 argument=place,
                 **places,
             )
         for place in _unmasked(part, documents[0], other, documents[1]):
-            message = f"{printable(place)} of the {words} is not masked any more"
+            message = f"{printable(place)} of the {words} is no longer masked"
             yield change("sensitive-removed", tool, message, argument=place, **places)
 
 

@@ -33,16 +33,16 @@ def parked_changes(
                 yield change(
                     "suspended-call",
                     call.tool,
-                    f"the call {call.id} waits, and its tool is gone",
+                    f"the suspended call {call.id} has no tool any more",
                     argument=call.id,
                 )
             continue
         document = after.document(after.tools[call.tool]["payload"])
         if not document.fault and not document.accepts((document.root,), call.arguments):
-            message = f"the call {call.id} waits, and its arguments are refused now"
+            message = f"the arguments of the suspended call {call.id} are no longer accepted"
             yield change("suspended-call", call.tool, message, argument=call.id)
         elif call.kind != "pending" and call.tool in before.tools:
             if approved(before.tools[call.tool]) == approved(after.tools[call.tool]):
                 continue
-            message = f"the call {call.id} waits, and is asked again"
+            message = f"the suspended call {call.id} needs a new approval"
             yield change("suspended-call", call.tool, message, breaks="w", argument=call.id)

@@ -154,7 +154,7 @@ class Proof:
         try:
             gaps = self.fits((small,), _NOTHING_CHOSEN, large, 0, 0)
         except (_StoppedError, RecursionError) as error:
-            reason = str(error) if isinstance(error, _StoppedError) else "is nested too deep"
+            reason = str(error) if isinstance(error, _StoppedError) else "is nested too deeply"
             witnesses = tuple(self.samples.of((small,), large, _MOST_WITNESSES))
             gaps = [Gap(path=(), small="", large="", keyword="", reason=reason, witnesses=witnesses)]
         checked = []
@@ -174,9 +174,9 @@ class Proof:
             return []
         self._left -= 1
         if self._left < 0:
-            raise _StoppedError("takes more steps than are made")
+            raise _StoppedError("needs more steps than the limit of a comparison")
         if depth > _DEEPEST or key in self._open:
-            raise _StoppedError("is nested deeper than is looked at")
+            raise _StoppedError("is nested too deeply")
         self._open[key] = level
         proved_before = len(self._trail)
         try:
@@ -199,7 +199,7 @@ class Proof:
         if text and any(node.text() == text for node in flat.nodes):
             return []
         if large.schema is False:
-            return [case.gap("not", "takes nothing here", whole=True)]
+            return [case.gap("not", "accepts no value here", whole=True)]
         if flat.values is not None:
             return _listed(case)
         for union, branches in flat.unions[:1]:
@@ -215,7 +215,7 @@ def _listed(case: Case) -> list[Gap]:
     refused = [value for value in case.flat.values.values() if not accepts((case.large,), value)]
     if not refused:
         return []
-    gap = case.gap("enum", f"does not take {', '.join(map(repr, refused[:3]))}", whole=True)
+    gap = case.gap("enum", f"does not accept {', '.join(map(repr, refused[:3]))}", whole=True)
     return [replace(gap, witnesses=tuple(refused[:_MOST_WITNESSES]))]
 
 

@@ -31,7 +31,7 @@ def late_changes(
             documents = sides[0].document(old[key]), sides[1].document(new[key])
             yield from result_changes(tool, *documents, is_bounded_new=False, part=part, words=words)
         elif key in old:
-            yield change("result-field-removed", tool, f"{words} says nothing any more", before=part)
+            yield change("result-field-removed", tool, f"{words} no longer has a schema", before=part)
 
 
 def result_changes(
@@ -50,7 +50,7 @@ def result_changes(
     gone = [name for name in old if name not in new and name not in bounds and not is_wrong]
     for name in gone:
         where: dict[str, Any] = {"before": place(part, f"/properties/{name}"), "argument": name}
-        yield change("result-field-removed", tool, f"field {name!r} of {words} is gone", **where)
+        yield change("result-field-removed", tool, f"field {name!r} of {words} was removed", **where)
     for gap in contains(before, after):
         name = key_of(gap)
         if (gap.path[:1] or (gap.name,))[0] in {*gone, *bounds}:
@@ -61,20 +61,20 @@ def result_changes(
             "argument": name,
         }
         if gap.keyword == "required":
-            message = f"field {name!r} of {words} may be absent"
+            message = f"field {name!r} of {words} became optional"
             yield change("result-optional", tool, message, gap=gap, **places)
         elif gap.keyword == "additionalProperties" and gap.name:
-            message = f"field {name!r} of {words} is new, and the old schema takes no other fields"
+            message = f"field {name!r} of {words} was added, but the old schema allows no other fields"
             yield change("result-field-added", tool, message, gap=gap, **places)
         else:
             what = f"field {name!r} of {words}" if name else words
-            message = f"{what} may be what it never was: the old schema {gap.reason}"
+            message = f"{what} can have values that it could not have: the old schema {gap.reason}"
             yield change("result-widened", tool, message, gap=gap, **places)
     added = [name for name in new if name not in old and name not in bounds]
     if added and not contains(before, after):
         for name in added:
             place_of_it: dict[str, Any] = {"after": place(part, f"/properties/{name}"), "argument": name}
-            message = f"field {name!r} of {words} is new"
+            message = f"field {name!r} of {words} was added"
             yield change("result-field-added", tool, message, breaks="", **place_of_it)
     yield from _narrowed(tool, before, after, {*gone, *added, *bounds}, part, words)
 
@@ -93,10 +93,10 @@ def _narrowed(
             "argument": name,
         }
         if gap.keyword == "required":
-            yield change("result-required", tool, f"field {name!r} of {words} is always there", **places)
+            yield change("result-required", tool, f"field {name!r} of {words} became required", **places)
         elif gap.keyword == "additionalProperties" and gap.name:
             yield change(
-                "result-field-removed", tool, f"field {name!r} of {words} is gone", gap=gap, **places
+                "result-field-removed", tool, f"field {name!r} of {words} was removed", gap=gap, **places
             )
         else:
             what = f"field {name!r} of {words}" if name else words
@@ -111,9 +111,9 @@ def artifact_changes(
     """Yield the changes of artifacts, by their kinds."""
     old, new = (_by(entry, "artifacts", "kind") for entry in (before, after))
     for kind in old.keys() - new.keys():
-        yield change("artifact-removed", tool, f"artifacts of the kind {kind!r} are gone", argument=kind)
+        yield change("artifact-removed", tool, f"artifacts of the kind {kind!r} were removed", argument=kind)
     for kind in new.keys() - old.keys():
-        yield change("artifact-added", tool, f"artifacts of the kind {kind!r} are new", argument=kind)
+        yield change("artifact-added", tool, f"artifacts of the kind {kind!r} were added", argument=kind)
     yield from _parts("artifact-widened", tool, old, new, sides, "artifacts of the kind", "artifacts")
 
 
@@ -123,9 +123,9 @@ def error_changes(
     """Yield the changes of declared errors, by their names."""
     old, new = (_by(entry, "errors", "name") for entry in (before, after))
     for name in new.keys() - old.keys():
-        yield change("error-added", tool, f"the error {name!r} is new", argument=name)
+        yield change("error-added", tool, f"the error {name!r} was added", argument=name)
     for name in old.keys() - new.keys():
-        yield change("error-removed", tool, f"the error {name!r} is gone", argument=name)
+        yield change("error-removed", tool, f"the error {name!r} was removed", argument=name)
     yield from _parts("error-widened", tool, old, new, sides, "details of the error", "errors")
 
 
@@ -146,11 +146,11 @@ def _parts(
         before, after = sides[0].document(old[name]), sides[1].document(new[name])
         was, now = f"/{key}/{at}", places[name]
         for gap in fields_gone(after, before):
-            message = f"field {key_of(gap)!r} of {what} {name!r} is gone"
+            message = f"field {key_of(gap)!r} of {what} {name!r} was removed"
             where = {"before": place(was, gap.small), "after": place(now, gap.large)}
             yield change("result-field-removed", tool, message, gap=gap, argument=name, **where)
         for gap in contains(before, after):
-            message = f"{what} {name!r} may be what they never were: the old schema {gap.reason}"
+            message = f"{what} {name!r} can have values that they could not have: the old schema {gap.reason}"
             where = {"before": place(was, gap.large), "after": place(now, gap.small)}
             yield change(code, tool, message, gap=gap, argument=name, **where)
 

@@ -39,18 +39,17 @@ class ChangeRule:
     """Nothing was proved, and no document of a difference was found."""
 
 
-_NEW_TOOL: Final = "keep it as it was, mark it Deprecated, and add a tool beside it"
-_NEW_MAJOR: Final = "or say so by a major version, or by d.Breaks(…) at the clause"
-_GUARD: Final = "keep it"
-_WAIT: Final = "let what waits end before you deploy it, or keep the old contract beside the new one"
+_NEW_TOOL: Final = "keep the tool as it was, mark it Deprecated, and add a new tool"
+_NEW_MAJOR: Final = "or release a major version, or accept the change with d.Breaks(…) at the clause"
+_GUARD: Final = "keep the guard"
+_WAIT: Final = "let suspended calls end before you deploy it, or keep the old contract beside the new one"
 
 RULES: Final = (
     ChangeRule(
         "tool-removed",
         "CWS",
         "major",
-        "A tool is gone. Who calls it is told that there is no such tool, and calls of it that wait "
-        "cannot go on.",
+        "A tool was removed. New calls of it fail, and its suspended calls cannot be resumed.",
         f"mark it Deprecated first, with its replacement; {_NEW_MAJOR}",
     ),
     ChangeRule(
@@ -64,70 +63,70 @@ RULES: Final = (
         "tool-moved",
         "WS",
         "minor",
-        "The id of a tool changed, as when its toolset is renamed; models call it as before. Calls that "
-        "wait have the old id.",
+        "The id of a tool changed, for example because its toolset was renamed. Models call it as before, "
+        "but suspended calls have the old id.",
         _WAIT,
     ),
-    ChangeRule("tool-added", "", "minor", "A tool is new."),
+    ChangeRule("tool-added", "", "minor", "A tool was added."),
     ChangeRule(
         "argument-removed",
         "CS",
         "major",
-        "An argument is gone: a call that has it is refused, or it has no effect any more.",
-        f"keep it, deprecated, and ignore it; {_NEW_MAJOR}",
+        "An argument was removed: a call with it is refused, or the argument no longer has an effect.",
+        f"keep it as deprecated and ignore it; {_NEW_MAJOR}",
     ),
     ChangeRule(
         "argument-renamed",
         "CWS",
         "major",
-        "An argument has another name; who sends the old one is refused.",
+        "An argument was renamed: calls with the old name are refused.",
         f"keep the old name beside the new one; {_NEW_MAJOR}",
     ),
-    ChangeRule("argument-added", "", "minor", "An optional argument is new."),
+    ChangeRule("argument-added", "", "minor", "An optional argument was added."),
     ChangeRule(
         "argument-added-required",
         "CWS",
         "major",
-        "A new argument is required, and nobody sends it yet.",
+        "A required argument was added, which existing callers do not send.",
         "make it optional, or give it a default",
     ),
     ChangeRule(
         "argument-required",
         "CWS",
         "major",
-        "An argument that could be left out is required.",
+        "An optional argument became required.",
         "leave it optional, or give it a default",
     ),
     ChangeRule(
         "argument-optional",
         "S",
         "minor",
-        "A required argument may be left out, and has no default: its type in the generated code gains None.",
+        "A required argument became optional without a default: its type in the generated code gains None.",
         "handle None in the executor",
     ),
-    ChangeRule("argument-defaulted", "", "minor", "A required argument may be left out, and has a default."),
+    ChangeRule("argument-defaulted", "", "minor", "A required argument became optional and has a default."),
     ChangeRule(
         "argument-narrowed",
         "CW",
         "major",
-        "Values of an argument that were accepted are refused: a limit, a type, a pattern, a value of "
-        "an enum, a key.",
-        f"accept what was accepted; {_NEW_MAJOR}",
+        "An argument accepts fewer values than before, because of a limit, a type, a pattern, an enum or a "
+        "key.",
+        f"accept all values that were accepted before; {_NEW_MAJOR}",
     ),
     ChangeRule(
         "argument-widened",
         "S",
         "minor",
-        "More values of an argument are accepted. An executor that handles each case by itself has a "
-        "new one.",
-        "look at the executor",
+        "An argument accepts more values than before. An executor that handles each case has to handle the "
+        "new ones.",
+        "check the executor",
     ),
     ChangeRule(
         "limit-loosened",
         "",
         "minor",
-        "A limit was raised or removed: of a value or a size that a model or an approver sends, of the time "
-        "of a call, of the calls that run at once, or of the runs of an agent.",
+        "A limit was raised or removed: for a value or a size that a model or an approver sends, the time "
+        "of a call, concurrent calls, or the runs of an agent.",
         _GUARD,
         is_weakening=True,
     ),
@@ -135,14 +134,14 @@ RULES: Final = (
         "default-changed",
         "c",
         "minor",
-        "The default of an argument changed: a call without it means something else now.",
-        "keep the default, and let callers ask for the new value",
+        "The default of an argument changed, so a call without the argument has another meaning.",
+        "keep the default, and let callers send the new value",
     ),
     ChangeRule(
         "default-removed",
         "cS",
         "minor",
-        "An argument has no default any more: a call without it means something else now, and the type "
+        "An argument no longer has a default: a call without the argument has another meaning, and the type "
         "in the generated code gains None.",
         "keep the default",
     ),
@@ -150,102 +149,105 @@ RULES: Final = (
         "result-field-added",
         "R",
         "major",
-        "A result has a new field, and the old schema allowed no other fields. Readers that validate "
-        "refuse it.",
-        f"make results open from the start; {_NEW_MAJOR}",
+        "A field was added to a result whose old schema allowed no other fields. Consumers that validate "
+        "with it refuse the result.",
+        f"keep the result as it was, and allow further fields in results from the start; {_NEW_MAJOR}",
     ),
     ChangeRule(
         "result-field-removed",
         "RS",
         "major",
-        "A field of a result is gone.",
-        f"keep it, deprecated; {_NEW_MAJOR}",
+        "A field of a result was removed.",
+        f"keep it as deprecated; {_NEW_MAJOR}",
     ),
     ChangeRule(
         "result-optional",
         "RS",
         "major",
-        "A field that every result had may be absent.",
+        "A field that every result had can be missing.",
         f"keep it required; {_NEW_MAJOR}",
     ),
     ChangeRule(
         "result-required",
         "S",
         "minor",
-        "A field of a result is always there now; the executor has to fill it.",
-        "look at the executor",
+        "A field of a result became required, so the executor has to fill it.",
+        "check the executor",
     ),
     ChangeRule(
         "result-widened",
         "R",
         "major",
-        "A result may have values that it never had: a new value of an enum, a looser limit, another branch.",
-        f"keep what readers were promised; {_NEW_MAJOR}",
+        "A result can have values that it could not have before: a new enum value, a looser limit, a new "
+        "branch.",
+        f"keep to what consumers expect; {_NEW_MAJOR}",
     ),
     ChangeRule(
         "result-narrowed",
         "S",
         "minor",
-        "A result may have fewer values; the executor has to keep to them.",
-        "look at the executor",
+        "A result can have fewer values than before, and the executor has to keep to them.",
+        "check the executor",
     ),
     ChangeRule(
         "bounded-added",
         "RS",
         "major",
-        "A result is a window on more now, and has fields that say so.",
+        "A result became bounded: it can be a part of all data, and has fields that say so.",
         _NEW_TOOL,
     ),
     ChangeRule(
         "bounded-removed",
         "RS",
         "major",
-        "A result is no window on more any more; readers miss the fields that said so, and executors may "
-        "not give them.",
+        "A result is no longer bounded: consumers miss the fields about the bounds, and executors must not "
+        "return them.",
         _NEW_TOOL,
     ),
-    ChangeRule("artifact-added", "", "minor", "A kind of artifacts is new."),
-    ChangeRule("artifact-removed", "RS", "major", "A kind of artifacts is gone.", f"keep it; {_NEW_MAJOR}"),
+    ChangeRule("artifact-added", "", "minor", "A kind of artifacts was added."),
+    ChangeRule(
+        "artifact-removed", "RS", "major", "A kind of artifacts was removed.", f"keep it; {_NEW_MAJOR}"
+    ),
     ChangeRule(
         "artifact-widened",
         "R",
         "major",
-        "An artifact may have values that it never had.",
-        f"keep what readers were promised; {_NEW_MAJOR}",
+        "An artifact can have values that it could not have before.",
+        f"keep to what consumers expect; {_NEW_MAJOR}",
     ),
     ChangeRule(
         "error-added",
         "r",
         "minor",
-        "A tool may fail in a way that it did not declare. Readers that list all errors lack one.",
-        "tell readers",
+        "A tool declares a new error. Consumers that handle each declared error lack one.",
+        "inform the consumers",
     ),
     ChangeRule(
         "error-removed",
         "S",
         "minor",
-        "A declared error is gone; code that raises or handles it does not type-check.",
-        "look at the executor",
+        "A declared error was removed: code that raises or handles it fails type checks.",
+        "check the executor",
     ),
     ChangeRule(
         "error-widened",
         "R",
         "major",
-        "The details of an error may have values that they never had.",
-        f"keep what readers were promised; {_NEW_MAJOR}",
+        "The details of an error can have values that they could not have before.",
+        f"keep to what consumers expect; {_NEW_MAJOR}",
     ),
     ChangeRule(
         "confirmation-added",
         "cW",
         "minor",
-        "A person has to agree where nobody was asked before; calls wait.",
-        "tell who calls it without a person",
+        "Calls that ran at once now need approval by a person and are suspended until then.",
+        "inform callers without a person who can approve",
     ),
     ChangeRule(
         "confirmation-removed",
         "w",
         "minor",
-        "No person approves the calls of a tool any more.",
+        "The calls of a tool no longer need approval by a person.",
         _GUARD,
         is_weakening=True,
     ),
@@ -253,8 +255,8 @@ RULES: Final = (
         "confirmation-narrowed",
         "w",
         "minor",
-        "A person approves fewer calls than before, or can approve one without a field that was required, or "
-        "several by one answer.",
+        "Fewer calls than before need approval, or a person can approve a call without a field that was "
+        "required, or several calls with one answer.",
         _GUARD,
         is_weakening=True,
     ),
@@ -264,7 +266,7 @@ RULES: Final = (
         "minor",
         "A tool promises less than before: it is no longer read-only or idempotent, it can destroy "
         "something, or it reaches beyond its own system. Retries, policies and replays treat it differently.",
-        "look at policies and retries",
+        "check policies and retries",
         is_weakening=True,
     ),
     ChangeRule(
@@ -278,14 +280,14 @@ RULES: Final = (
         "inject-added",
         "CS",
         "major",
-        "The server fills an argument that models sent; a call that has it is refused.",
-        f"take another name for the injected field; {_NEW_MAJOR}",
+        "The server now fills an argument that models sent, so calls with it are refused.",
+        f"use another name for the injected field; {_NEW_MAJOR}",
     ),
     ChangeRule(
         "inject-removed",
         "C",
         "major",
-        "The server does not fill a field any more: models are asked for it, or the tool does without it.",
+        "The server no longer fills a field: models have to send it, or the tool works without it.",
         _GUARD,
         is_weakening=True,
     ),
@@ -293,15 +295,15 @@ RULES: Final = (
         "long-running-added",
         "cR",
         "major",
-        "The result comes later now; the model gets an acknowledgement first.",
+        "The tool became long-running: the model gets an acknowledgement first, and the result later.",
         _NEW_TOOL,
     ),
     ChangeRule(
         "long-running-removed",
         "r",
         "minor",
-        "The result comes at once; readers of the acknowledgement get none.",
-        "tell readers",
+        "The tool is no longer long-running: consumers of the acknowledgement get the result instead.",
+        "inform the consumers",
     ),
     ChangeRule("sensitive-added", "", "patch", "More values are masked in events, logs and spans."),
     ChangeRule(
@@ -312,28 +314,28 @@ RULES: Final = (
         _GUARD,
         is_weakening=True,
     ),
-    ChangeRule("deprecated", "", "minor", "A tool is marked as one that should not be used any more."),
+    ChangeRule("deprecated", "", "minor", "A tool was marked as deprecated."),
     ChangeRule(
         "text-changed",
         "",
         "patch",
         "A title, a description, an example, a tag, an icon or a hint changed, or a limit became tighter. "
-        "Every document is accepted as before; models act by the new texts.",
+        "The same documents are accepted as before, but models may act differently.",
     ),
     ChangeRule(
         "approval-invalidated",
         "w",
         "patch",
-        "The schemas or hints of a tool that asks a person changed, so that approvals that wait are "
-        "asked again.",
-        "answer what waits before you deploy it",
+        "The schemas or hints of a tool that needs approval changed, so pending approvals are requested "
+        "again.",
+        "answer pending approvals before you deploy it",
     ),
-    ChangeRule("agent-removed", "CWS", "major", "An agent is gone.", _NEW_MAJOR.removeprefix("or ")),
+    ChangeRule("agent-removed", "CWS", "major", "An agent was removed.", _NEW_MAJOR.removeprefix("or ")),
     ChangeRule(
         "agent-tool-removed",
         "CWS",
         "major",
-        "An agent has a tool no longer; its models and its runs that wait lack it.",
+        "An agent no longer has a tool, so its models and its suspended runs lack it.",
         f"keep it in Use(…); {_NEW_MAJOR}",
     ),
     ChangeRule(
@@ -347,32 +349,34 @@ RULES: Final = (
         "agent-export-removed",
         "CWS",
         "major",
-        "An agent offers a toolset to others no longer.",
+        "An agent no longer exports a toolset.",
         f"keep the export; {_NEW_MAJOR}",
     ),
-    ChangeRule("completion-removed", "CS", "major", "A completion is gone.", _NEW_MAJOR.removeprefix("or ")),
+    ChangeRule(
+        "completion-removed", "CS", "major", "A completion was removed.", _NEW_MAJOR.removeprefix("or ")
+    ),
     ChangeRule(
         "completion-widened",
         "R",
         "major",
-        "A completion may have values that it never had.",
-        f"keep what readers were promised; {_NEW_MAJOR}",
+        "A completion can have values that it could not have before.",
+        f"keep to what consumers expect; {_NEW_MAJOR}",
     ),
     ChangeRule(
         "suspended-call",
         "W",
         "major",
-        "A call that waits in a journal does not go on with the new contract: its arguments do not fit, "
-        "its tool is gone, or its approval is asked again.",
+        "A suspended call in a journal cannot be resumed with the new contract: its arguments are not "
+        "accepted, its tool was removed, or its approval is requested again.",
         _WAIT,
     ),
     ChangeRule(
         "undecided",
         "",
         "major",
-        "Two schemas differ, no proof says that the new one keeps what the old one promised, and no "
-        "document was found that shows the difference.",
-        "compare both places by eye, and let it through by --allow or d.Breaks(…)",
+        "Two schemas differ, but toolgen could neither prove that the new one is compatible with the old "
+        "one nor find a document that shows the difference.",
+        "compare both places yourself, and accept the change with --allow or d.Breaks(…)",
         is_undecided=True,
     ),
 )

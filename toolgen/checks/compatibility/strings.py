@@ -30,7 +30,7 @@ def texts_of(pattern: str) -> tuple[str, ...]:
 
 def _sequence(parts: list[Any], depth: int) -> Iterator[str]:
     if depth > 40:
-        raise ValueError("it is nested deeper than is looked at")
+        raise ValueError("it is nested too deeply")
     if not parts:
         yield ""
         return

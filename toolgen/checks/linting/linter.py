@@ -20,15 +20,15 @@ Setting: TypeAlias = Literal["off", "warning", "error"]
 
 SIMILAR_TOOLS: Final = Code(
     "similar-tools",
-    "Two tools have the same description, or differ in their names alone: a model cannot tell which one to "
-    "take. Say what is different, or leave one out.",
+    "Two tools have the same description, or differ only in their names, so a model cannot decide which one "
+    "to use. Describe the difference, or remove one.",
     "warning",
     is_suppressible=True,
 )
 UNUSED_SUPPRESS: Final = Code(
     "unused-suppress",
-    "A Suppress names a rule that finds nothing at its tool, or that does not exist. Remove it: it would "
-    "hide what comes later.",
+    "A Suppress names a rule that finds nothing at its tool, or that does not exist. Remove it, because it "
+    "would hide later findings.",
     "warning",
 )
 CODES: Final[Mapping[str, Code]] = MappingProxyType(
@@ -107,7 +107,7 @@ def _problems(
                 yield code, problem
     if other := alike.get(tool.id):
         message = f"a model cannot tell it from {other!r}: both have the same description"
-        yield SIMILAR_TOOLS.name, LintProblem(message, "say what is different, or leave one out")
+        yield SIMILAR_TOOLS.name, LintProblem(message, "describe the difference, or remove one")
 
 
 def _similar(tools: Iterable[LintedTool]) -> dict[str, str]:
@@ -127,12 +127,12 @@ def _unused(tool: LintedTool, code: str, settings: LintSettings) -> Finding:
         near = difflib.get_close_matches(code, CODES, n=1)
         hint = f"did you mean {near[0]!r}? " if near else ""
         problem = LintProblem(
-            f"its Suppress names no rule: {code!r}", f"{hint}toolgen lint --rules lists them"
+            f"its Suppress has an unknown rule: {code!r}", f"{hint}toolgen lint --rules lists them"
         )
     elif settings.level(code) == "off":
         problem = LintProblem(f"its Suppress names the rule {code!r}, which is off", "remove the Suppress")
     else:
-        problem = LintProblem(f"its Suppress of {code!r} hides nothing", "remove the Suppress")
+        problem = LintProblem(f"its Suppress of {code!r} suppresses nothing", "remove the Suppress")
     return _finding(tool, UNUSED_SUPPRESS.name, problem, settings)
 
 

@@ -46,7 +46,7 @@ def _no_description(tool: LintedTool, _: int) -> Iterator[LintProblem]:
         names = listed(bare)
         yield LintProblem(
             f"{names} {has(bare)} no description",
-            "say what it is, its unit, and where a model finds its value",
+            "say what it is, its unit, and where the model finds the value",
             bare[0].pointer,
         )
 
@@ -54,7 +54,7 @@ def _no_description(tool: LintedTool, _: int) -> Iterator[LintProblem]:
 def _unhelpful_description(tool: LintedTool, _: int) -> Iterator[LintProblem]:
     if tool.description.strip() and not _new_words(tool.description, tool.name):
         yield LintProblem(
-            f"the description {_short(tool.description)} says no more than the name",
+            f"the description {_short(tool.description)} only repeats the name",
             "say what it does and when to use it",
         )
     idle = [
@@ -64,8 +64,8 @@ def _unhelpful_description(tool: LintedTool, _: int) -> Iterator[LintProblem]:
     ]
     if idle:
         yield LintProblem(
-            f"the description of {listed(idle)} says no more than the name",
-            "say what it is, its unit, and where a model finds its value",
+            f"the description of {listed(idle)} only repeats the name",
+            "say what it is, its unit, and where the model finds the value",
             idle[0].pointer,
         )
 
@@ -73,13 +73,13 @@ def _unhelpful_description(tool: LintedTool, _: int) -> Iterator[LintProblem]:
 def _generic_name(tool: LintedTool, _: int) -> Iterator[LintProblem]:
     if tool.name.lower() in _GENERIC_TOOLS:
         yield LintProblem(
-            f"the name {tool.name!r} fits any tool", "name what is done and to what: list_devices"
+            f"the name {tool.name!r} would fit any tool", "name the action and its object: list_devices"
         )
     vague = [node for node in tool.arguments if node.depth == 1 and node.name.lower() in _GENERIC_ARGUMENTS]
     if vague and len([node for node in tool.arguments if node.depth == 1]) > 1:
         yield LintProblem(
             f"{listed(vague)} {'is a name' if len(vague) == 1 else 'are names'} that would fit any argument",
-            "name what it holds: device_id, reading",
+            "name the value: device_id, reading",
             vague[0].pointer,
         )
 
@@ -88,8 +88,9 @@ def _many_arguments(tool: LintedTool, limit: int) -> Iterator[LintProblem]:
     count = sum(node.depth == 1 for node in tool.arguments)
     if count > limit:
         yield LintProblem(
-            f"it has {count} arguments, and more than {limit} are hard to fill",
-            "split the tool, or leave out what no model needs (Inject what the server knows)",
+            f"it has {count} arguments; models fill more than {limit} badly",
+            "split the tool, or remove arguments that models do not need (Inject values that the server "
+            "knows)",
         )
 
 
@@ -97,8 +98,8 @@ def _deep_arguments(tool: LintedTool, limit: int) -> Iterator[LintProblem]:
     deepest = max(tool.arguments, key=lambda node: node.depth, default=None)
     if deepest and deepest.depth > limit:
         yield LintProblem(
-            f"its arguments are {deepest.depth} objects deep, and models lose their way beyond {limit}",
-            "give the inner object's fields to the tool itself, or a tool of its own",
+            f"its arguments are {deepest.depth} objects deep; models fill more than {limit} badly",
+            "move the fields of the inner object to the tool, or to a tool of its own",
             deepest.pointer,
         )
 
@@ -114,7 +115,7 @@ def _unbounded_list(tool: LintedTool, _: int) -> Iterator[LintProblem]:
         ):
             name = f"the list {node.name!r} of its result" if node.name else "the list that it returns"
             yield LintProblem(
-                f"{name} may be of any length",
+                f"{name} has no maximum length",
                 "add d.BoundedResult(…) with a cursor, or max_length=… to the list",
                 node.pointer,
             )
@@ -124,8 +125,8 @@ def _unbounded_list(tool: LintedTool, _: int) -> Iterator[LintProblem]:
 def _missing_annotations(tool: LintedTool, _: int) -> Iterator[LintProblem]:
     if tool.says_behaviour is False:
         yield LintProblem(
-            "nothing says whether it only reads or may destroy, so that clients have to expect the worst",
-            "add d.Annotations(read_only=True), or what is true of it",
+            "it has no annotations, so clients have to assume that it is destructive",
+            "add d.Annotations(read_only=True), or the annotations that apply",
         )
 
 
@@ -140,8 +141,8 @@ def _opaque_enum(tool: LintedTool, _: int) -> Iterator[LintProblem]:
         if len(unsaid) * 2 > len(values):
             of = f" of {node.key!r}" if node.key else ""
             yield LintProblem(
-                f"values{of} such as {unsaid[0]!r} do not say what they mean",
-                'give them meanings: Enum(…, Value("b1", "Basement")), or say them in the description',
+                f"values{of} such as {unsaid[0]!r} have no meaning for a model",
+                'give them meanings: Enum(…, Value("b1", "Basement")), or explain them in the description',
                 f"{node.pointer}/enum",
             )
 
@@ -150,7 +151,7 @@ def _missing_example(tool: LintedTool, limit: int) -> Iterator[LintProblem]:
     inner = sum(node.depth > 1 for node in tool.arguments)
     if inner > limit and not tool.has_examples and not any("examples" in node.schema for node in tool.nodes):
         yield LintProblem(
-            f"its arguments have {inner} fields inside others, and no example shows them",
+            f"its arguments have {inner} nested fields, but no example",
             "add d.Example(args={…}, result={…}) to the tool",
         )
 
@@ -158,8 +159,8 @@ def _missing_example(tool: LintedTool, limit: int) -> Iterator[LintProblem]:
 def _costly_tool(tool: LintedTool, limit: int) -> Iterator[LintProblem]:
     if tool.tokens > limit:
         yield LintProblem(
-            f"each request spends about {tool.tokens} tokens on it, more than {limit}",
-            "shorten its descriptions, or leave out what no model needs: toolgen schema --tokens counts",
+            f"it costs about {tool.tokens} tokens in each request, more than {limit}",
+            "shorten its descriptions, or remove what models do not need; toolgen schema --tokens counts",
         )
 
 
@@ -170,8 +171,8 @@ def _not_strict(tool: LintedTool, _: int) -> Iterator[LintProblem]:
         more = f", and at {len(free) - 1} more places" if len(free) > 1 else ""
         where, what = printable(free[0].path or "/"), printable(f"{free[0].keyword}: {free[0].action}")
         yield LintProblem(
-            f"OpenAI cannot be strict at {where} ({what}){more}",
-            "name the keys and their types; toolgen schema --for openai-strict --losses says all of it",
+            f"the strict mode of OpenAI does not support {where} ({what}){more}",
+            "name the keys and their types; toolgen schema --for openai-strict --losses lists all places",
             free[0].path,
         )
 
@@ -180,73 +181,74 @@ _RULES: Final = (
     LintRule(
         code="no-description",
         check=_no_description,
-        explanation="A model chooses a tool, and fills its arguments, by their descriptions alone. What has "
-        "none is guessed from its name.",
+        explanation="A model chooses a tool and fills its arguments by their descriptions. Without one, it "
+        "guesses from the name.",
     ),
     LintRule(
         code="unhelpful-description",
         check=_unhelpful_description,
-        explanation="A description that repeats the name costs tokens and says nothing: `The device id.` of "
-        "`device_id`. Say what it is, its unit, and where a model finds its value.",
+        explanation="A description that repeats the name costs tokens without helping the model, for example "
+        "`The device id.` for `device_id`. Say what it is, its unit, and where the model finds the value.",
     ),
     LintRule(
         code="generic-name",
         check=_generic_name,
-        explanation="Names such as `run` and `data` fit anything. A model that has several tools takes the "
-        "wrong one.",
+        explanation="Names such as `run` and `data` would fit anything, so a model with several tools "
+        "chooses the wrong one.",
     ),
     LintRule(
         code="many-arguments",
         check=_many_arguments,
         limit=15,
-        explanation="A tool with many arguments is filled badly, and costs tokens in each request.",
+        explanation="Models make more mistakes in tools with many arguments, which also cost tokens in each "
+        "request.",
     ),
     LintRule(
         code="deep-arguments",
         check=_deep_arguments,
         limit=4,
-        explanation="Objects inside objects inside objects: models forget brackets and required fields of "
-        "the inner ones. A property counts 1, one inside it 2.",
+        explanation="In deeply nested objects, models forget brackets and required fields. A property of the "
+        "arguments has depth 1, a property inside it depth 2.",
     ),
     LintRule(
         code="unbounded-list",
         check=_unbounded_list,
-        explanation="A list without a bound fills the context of a model on the first day with real data. "
-        "`BoundedResult` shows a part and says that there is more.",
+        explanation="With real data, an unbounded list can fill the context of a model. `BoundedResult` "
+        "returns a part and says that there is more.",
     ),
     LintRule(
         code="missing-annotations",
         check=_missing_annotations,
         is_on=False,
-        explanation="Without annotations a client has to expect that a tool destroys (MCP 2025-11-25, "
-        "`ToolAnnotations`), so that it asks a person for each call. In a catalogue alone this "
-        "is not seen: the careful defaults stand there.",
+        explanation="Without annotations, a client has to assume that a tool is destructive (MCP 2025-11-25, "
+        "`ToolAnnotations`), so it asks a person for each call. The rule cannot check a catalogue, "
+        "which always contains the cautious defaults.",
     ),
     LintRule(
         code="opaque-enum",
         check=_opaque_enum,
         explanation="Values that are numbers, digests or one or two letters have no meaning for a model, "
-        "unless `Value(…)` of an enum or the description says it.",
+        "unless `Value(…)` of an enum or the description explains them.",
     ),
     LintRule(
         code="missing-example",
         check=_missing_example,
         limit=6,
-        explanation="One example of nested arguments is worth a page of descriptions.",
+        explanation="Models fill nested arguments better with one example than with long descriptions.",
     ),
     LintRule(
         code="costly-tool",
         check=_costly_tool,
         limit=1_000,
-        explanation="Each request sends each tool. `toolgen schema --tokens` counts them per tool, toolset "
-        "and agent.",
+        explanation="Each request contains each tool. `toolgen schema --tokens` counts the tokens per tool, "
+        "toolset and agent.",
     ),
     LintRule(
         code="not-strict",
         check=_not_strict,
-        explanation="With OpenAI's strict mode the provider lets no argument through that does not fit. "
-        "Schemas beyond its dialect are sent without it, and the model's mistakes come back as "
-        "issues.",
+        explanation="With OpenAI's strict mode, the provider guarantees that arguments match the schema. A "
+        "schema that the mode does not support is sent without it, and toolgen reports the model's mistakes "
+        "as issues.",
     ),
     *RULES_OF_WORDING,
 )

@@ -41,7 +41,7 @@ def _filter_as_order(tool: LintedTool, _: int) -> Iterator[LintProblem]:
         reads = "description of {} reads" if len(orders) == 1 else "descriptions of {} read"
         yield LintProblem(
             f"the {reads.format(listed(orders))} as an order",
-            "say what remains or what it limits: Only devices in this state. Maximum number of devices.",
+            "describe the result or the limit: Only devices in this state. Maximum number of devices.",
             orders[0].pointer,
         )
 
@@ -49,7 +49,7 @@ def _filter_as_order(tool: LintedTool, _: int) -> Iterator[LintProblem]:
 def _vague_words(tool: LintedTool, _: int) -> Iterator[LintProblem]:
     if vague := _VAGUE.intersection(words(tool.description)):
         yield LintProblem(
-            f"the description says {', '.join(map(repr, sorted(vague)))}, which names nothing",
+            f"the description says {', '.join(map(repr, sorted(vague)))}; the word is too vague",
             "name what the tool reads, changes and returns",
         )
     unclear = [node for node in tool.arguments if _VAGUE.intersection(words(description_of(node)))]
@@ -57,8 +57,8 @@ def _vague_words(tool: LintedTool, _: int) -> Iterator[LintProblem]:
         found = _VAGUE.intersection(words(description_of(unclear[0])))
         yield LintProblem(
             f"the description of {unclear[0].name!r} says {', '.join(map(repr, sorted(found)))}, "
-            "which names nothing",
-            "name what the argument holds",
+            "which is too vague",
+            "name the value of the argument",
             unclear[0].pointer,
         )
 
@@ -74,7 +74,7 @@ def _missing_unit(tool: LintedTool, _: int) -> Iterator[LintProblem]:
     if bare:
         yield LintProblem(
             f"{listed(bare)} {has(bare)} no unit",
-            "say the unit in the description: Seconds to wait for an answer.",
+            "add the unit to the description: Seconds to wait for an answer.",
             bare[0].pointer,
         )
 
@@ -83,7 +83,7 @@ def _repeated_toolset(tool: LintedTool, _: int) -> Iterator[LintProblem]:
     toolset, name = words(tool.toolset.rpartition(".")[2]), words(tool.name)
     if toolset and len(name) > len(toolset) and name[: len(toolset)] == toolset:
         yield LintProblem(
-            f"the name {tool.name!r} repeats that of its toolset",
+            f"the name {tool.name!r} repeats the name of its toolset",
             "begin with the verb: list_notes",
         )
 
@@ -92,13 +92,13 @@ RULES_OF_WORDING: Final = (
     LintRule(
         code="filter-as-order",
         check=_filter_as_order,
-        explanation="A model reads `Keep the devices in this state.` as a task. A filter says what remains, "
-        "`Only devices in this state.`, and a limit names the highest or lowest value.",
+        explanation="A model reads `Keep the devices in this state.` as a task. A filter describes the "
+        "result, `Only devices in this state.`, and a limit names the maximum or minimum.",
     ),
     LintRule(
         code="vague-words",
         check=_vague_words,
-        explanation="`Thing`, `stuff` and `etc` name nothing that a model could look for or fill in.",
+        explanation="`Thing`, `stuff` and `etc` do not tell a model what to look for or fill in.",
     ),
     LintRule(
         code="missing-unit",
