@@ -170,4 +170,4 @@ class CommandHeat(ToolModel):
 Command: TypeAlias = Annotated[
     CommandSwitch | CommandDim | CommandMove | CommandHeat, Field(discriminator="kind")
 ]
-"""One of several objects, told apart by their kind."""
+"""One of several objects, distinguished by their kind."""

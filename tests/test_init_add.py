@@ -262,7 +262,7 @@ def test_files_are_replaced_together_or_not_at_all(empty: Path) -> None:
 def test_a_file_that_changed_meanwhile_is_left_with_all_others(empty: Path) -> None:
     first, second = empty / "design.py", empty / "lock.json"
     second.write_bytes(b"of somebody")
-    with pytest.raises(ToolgenError, match=r"lock\.json changed while it was read; nothing was changed"):
+    with pytest.raises(ToolgenError, match=r"lock\.json was changed by another program; nothing was written"):
         replace_files({first: Edit(new=b"after"), second: Edit(old=b"before", new=b"after")})
     assert files(empty) == {"lock.json": b"of somebody"}
 

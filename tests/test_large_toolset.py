@@ -96,7 +96,7 @@ def test_each_tool_has_a_module_of_its_types() -> None:
 def test_the_package_of_the_types_imports_a_module_when_a_class_of_it_is_asked_for() -> None:
     fillers = [f"get_{number}" for number in range(1, 18)]
     lines = [
-        '"""Types of store.many, one module a tool."""',
+        '"""Types of store.many, one module per tool."""',
         "",
         "from typing import TYPE_CHECKING",
         "",

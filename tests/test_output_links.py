@@ -101,7 +101,7 @@ def test_what_is_no_file_is_refused_by_name(
         assert done.err == (
             "error: app/gen holds links or special files, which are not followed; nothing was changed:\n"
             f"  {where} ({what})\n"
-            "  hint: move them elsewhere, or give toolgen a folder of its own in [tool.toolgen]\n"
+            "  hint: move them elsewhere, or give toolgen its own folder in [tool.toolgen]\n"
         )
     assert project.files() == before
     assert contents(mine) == held
@@ -111,7 +111,7 @@ def test_kinds_have_names() -> None:
     assert [kind(mode) for mode in (0o020000, 0o060000, 0)] == [
         "a character device",
         "a block device",
-        "no regular file",
+        "not a regular file",
     ]
 
 
@@ -155,7 +155,7 @@ def test_an_output_that_is_a_link_to_nothing_is_refused(project: ProjectFolder) 
     (project.path / "app/gen").symlink_to(project.path / "nothing")
     done = project.run("gen")
     assert done.code == 2
-    assert done.err.startswith("error: app/gen is a link to no folder\n  hint: ")
+    assert done.err.startswith("error: app/gen is a link that leads to no folder\n  hint: ")
     assert not (project.path / "nothing").exists()
 
 

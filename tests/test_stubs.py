@@ -37,7 +37,7 @@ LIST = "class Devices has no method 'list' (tool S.devices.list)"
 RUN = "; run: toolgen gen"
 DERIVE = "; derive the class from BoundDevicesExecutor, or add the method"
 NONE = "no class derives from devices.DevicesExecutor; derive one, or delete the file and run: toolgen gen"
-ONE_LINE = "; give the body of the class lines of its own and run: toolgen gen"
+ONE_LINE = "; put the body of the class on separate lines and run: toolgen gen"
 SIGNATURE = "async def find(self, payload: devices.FindPayload, ctx: ToolContext) -> devices.FindResult"
 
 
@@ -84,7 +84,7 @@ def test_a_stub_lies_under_its_service() -> None:
         ("class Devices(Devices): ...", [f"1: {NONE}"]),
         ("from gen.more.toolsets import devices\nclass A(devices.DevicesExecutor): ...", [f"1: {NONE}"]),
         ("", [f"1: {NONE}"]),
-        ("def f():\n  x = = 1", ["2: does not parse: invalid syntax; correct it and run: toolgen gen"]),
+        ("def f():\n  x = = 1", ["2: cannot be parsed: invalid syntax; correct it and run: toolgen gen"]),
     ],
 )
 def test_missing_methods_are_listed_at_their_class(text: str, found: list[str]) -> None:
@@ -104,7 +104,7 @@ def test_missing_methods_are_listed_at_their_class(text: str, found: list[str]) 
 )
 def test_a_file_that_is_not_python_is_named_and_left_alone(data: bytes) -> None:
     stub = read_stub(data, OPEN, "gen")
-    assert [finding.text[:16] for finding in stub.statuses] == ["does not parse: "]
+    assert [finding.text[:18] for finding in stub.statuses] == ["cannot be parsed: "]
     assert stub.updated == data
 
 
@@ -114,7 +114,7 @@ def test_a_long_expression_is_no_danger(terms: int) -> None:
     stub = read_stub(data, OPEN, "gen")
     assert stub.updated.startswith(data)
     (finding,) = stub.statuses
-    assert (stub.updated == data) == ("too deep" in finding.text or "does not parse" in finding.text)
+    assert (stub.updated == data) == ("too deep" in finding.text or "cannot be parsed" in finding.text)
 
 
 def test_a_toolset_of_bound_tools_needs_no_class() -> None:
@@ -252,7 +252,7 @@ def test_a_tool_that_answers_later_may_be_pending(returns: str, is_changed: bool
 def test_public_methods_of_no_tool_are_listed(text: str, found: list[str]) -> None:
     lines = states(f"class Devices(devices.DevicesExecutor):\n  {text}", OPEN, "orphaned")
     assert lines == [
-        f"{one} belongs to no tool: no tool 'gone' exists any more; delete it, or start its name with '_'"
+        f"{one} belongs to no tool: the design has no tool 'gone'; delete it, or start its name with '_'"
         for one in found
     ]
 

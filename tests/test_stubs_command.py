@@ -68,7 +68,7 @@ def test_what_cannot_be_inserted_is_named_on_every_run(project: ProjectFolder) -
     project.write(STUB, text)
     project.add_tool()
     line = (
-        f"{STUB}:2: class People has no method 'leave' (tool hall.people.leave); give the body of the class"
+        f"{STUB}:2: class People has no method 'leave' (tool hall.people.leave); put the body of the class"
     )
     assert line in project.run("gen").err
     assert line in project.run("gen").err
@@ -127,7 +127,7 @@ def test_the_state_is_shown(project: ProjectFolder) -> None:
         "hall.people: 1 implemented, 1 missing, 1 orphaned",
         f"{STUB}:10: class People has no method 'leave' (tool hall.people.leave); run: toolgen gen",
         f"{STUB}:13: People.greet is implemented (tool hall.people.greet)",
-        f"{STUB}:17: People.gone belongs to no tool: no tool 'gone' exists any more; delete it, or start its "
+        f"{STUB}:17: People.gone belongs to no tool: the design has no tool 'gone'; delete it, or start its "
         "name with '_'",
     ]
 

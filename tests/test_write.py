@@ -210,7 +210,7 @@ def test_caches_and_an_empty_folder_are_nobodys(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("<<<<<<< ours", "not a manifest.*\n.*delete the folder"),
+        ("<<<<<<< ours", "not a manifest.*\n.*delete its folder"),
         ('{"format": 3}', "not a manifest"),
         ('{"format": 3, "design": "d", "files": {"../x": {"written": "2"}}}', "not a manifest"),
     ],
@@ -301,9 +301,9 @@ def test_what_an_author_wrote_meanwhile_is_not_lost(out: Path) -> None:
     mine.write_text("newer")
     stub.write_text("mine")
     before = state(out.parent)
-    with pytest.raises(ToolgenError, match=r"stub\.py changed while"):
+    with pytest.raises(ToolgenError, match=r"stub\.py was changed"):
         put(out, TEXTS | {"b.py": ""}, stubs={stub: "z=1\n"})
-    with pytest.raises(ToolgenError, match=r"mine\.py changed while"):
+    with pytest.raises(ToolgenError, match=r"mine\.py was changed"):
         write(out, TEXTS | {"b.py": ""}, design="app.design", edits={mine: Edit(old=b"older", new=b"more")})
     assert state(out.parent) == before
 

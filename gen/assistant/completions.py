@@ -40,5 +40,5 @@ async def complete_site_report(
 def stream_site_report(
     planner: Planner | str, message: str, *, instructions: str = ""
 ) -> AsyncIterator[str | SiteReportResult]:
-    """Yield the text as it comes, and at last what `complete_site_report` returns."""
+    """Yield the text as it arrives, and finally the result of `complete_site_report`."""
     return stream_completion(SITE_REPORT, planner, message, instructions=instructions)

@@ -204,7 +204,7 @@ def test_a_call_has_the_types_of_its_outcomes() -> None:
     assert 'export type FindCall = Call<FindResult, Artifact<"rows", Rows>, never, Rows>;' in text
     assert "export type FindAnswer = Approval<FindApproval> | WorkAnswer<FindResultInput>;" in text
     assert declared(text, "FindApproval") == "export interface FindApproval {\n  why?: string;\n}"
-    assert "A person has to approve it first. Its result may come later." in text
+    assert "A person has to approve it first. Its result can arrive later." in text
 
 
 def test_names_that_are_taken_are_others() -> None:

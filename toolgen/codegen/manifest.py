@@ -77,7 +77,7 @@ def read_manifest(text: str, name: str) -> Manifest:
         if type(number) is not int or number != FORMAT:
             raise ToolgenError(
                 f"{name} is a manifest of format {number!r}, and this toolgen reads format {FORMAT}",
-                hint="delete the folder that it lies in and run: toolgen gen",
+                hint="delete its folder and run: toolgen gen",
             )
         files = {
             path: FileDigests(written=str(entry["written"]), staged=str(entry.get("staged", "")))
@@ -103,5 +103,5 @@ def _is_inside(path: str) -> bool:
 def _unreadable(name: str) -> ToolgenError:
     return ToolgenError(
         f"{name} is not a manifest that toolgen wrote",
-        hint="restore it, or delete the folder that it lies in and run: toolgen gen",
+        hint="restore it, or delete its folder and run: toolgen gen",
     )

@@ -78,9 +78,9 @@ def read_stub(data: bytes, toolset: Toolset, package: str) -> Stub:
     try:
         return _stub(read_source(data), toolset, package)
     except UnreadableSourceError as error:
-        line, text = error.line, f"does not parse: {error}; correct it and run: toolgen gen"
+        line, text = error.line, f"cannot be parsed: {error}; correct it and run: toolgen gen"
     except RecursionError:  # Python reads what the walks over its tree cannot
-        line, text = 1, "is nested too deeply to be followed; make its longest expression several"
+        line, text = 1, "is nested too deeply; split its longest expression"
     return Stub(data=data, statuses=(Status(line=line, state="missing", text=text),))
 
 
@@ -155,7 +155,7 @@ def _defined(executor: UserExecutor, toolset: Toolset, insertions: _Insertions) 
                 and could_be_a_tool(method, insertions.names)
             ):
                 text = (
-                    f"{name} belongs to no tool: no tool {method.name!r} exists any more; delete it, or "
+                    f"{name} belongs to no tool: the design has no tool {method.name!r}; delete it, or "
                     "start its name with '_'"
                 )
                 yield Status(line=line, state="orphaned", text=text)
@@ -210,14 +210,14 @@ class _Insertions:
         """Collect the methods of the tools, and return the hint how they get into the file."""
         end = class_end(self.source, executor.node)
         if end is None:
-            return "give the body of the class lines of its own and run: toolgen gen"
+            return "put the body of the class on separate lines and run: toolgen gen"
         taken = executor.taken.union(method_name(tool.name) for tool in tools)
         lacks: dict[str, None] = {}
         views = [self._view(tool, executor, taken, lacks) for tool in tools]
         methods = {view.name: method_lines(view, end.indent, end.step) for view in views}
         insertion = append(self.source, end, methods)
         if insertion is None:
-            return f"no place after line {end.line} is sure; write the method there"
+            return f"no unambiguous place after line {end.line}; write the method there yourself"
         self.made.append(insertion)
         self.lacks.update(lacks)
         return "run: toolgen gen"

@@ -83,7 +83,7 @@ class TypePrinter:
                 text = "\n\n".join(filter(None, (named.description, meanings(replace(named, name=None)))))
                 yield self._alias(own, text, choice(named.values))
             case UnionType():
-                text = f"One of several objects, told apart by their {named.tag}."
+                text = f"One of several objects, distinguished by their {named.tag}."
                 yield self._alias(own, text, self._speller(side).branches(named))
             case ObjectType(foreign=None):
                 text = named.description or (role.description if role else "")

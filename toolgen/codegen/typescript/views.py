@@ -95,7 +95,7 @@ def types_view(design: Design, scope: FileScope) -> TypesView:
     imports = TypeImports()
     printer = TypePrinter(scope, imports, types="", surface=specifier(SURFACE, TYPES))
     types = tuple(printer.types(scope.crossing.all))
-    text = f"Types that tools of {design.name} share."
+    text = f"Shared types of the tools of {design.name}."
     return TypesView(comment=comment(text), imports=imports.text(), types=types)
 
 
@@ -110,7 +110,7 @@ def toolset_view(toolset: Toolset, scope: FileScope, name: str) -> ToolsetView:
         call = own.name(call_type(tool))
         generic = printer.used("LenientCall" if tool.facts.is_lenient else "Call")
         alias = _generic(generic, _parameters(tool, printer), f"export type {call} = ")
-        text = f"A call of `{tool.name}`, by its status."
+        text = f"A call of `{tool.name}`, distinguished by its status."
         types.append(TypeView(comment=comment(text), name=call, alias=alias))
         types += _answers(tool, printer, own)
         methods.append(_method(tool, method, call, printer, name))
@@ -182,7 +182,7 @@ def _answers(tool: Tool, printer: TypePrinter, own: _OwnNames) -> Iterator[TypeV
     if tool.long_running:
         types.append(f"{printer.used('WorkAnswer')}<{printer.reference('sent', tool.result.name)}>")
     if types:
-        text = f"What may be answered where a call of `{tool.name}` waits."
+        text = f"An answer to a suspended call of `{tool.name}`."
         name = own.name(answer_type(tool))
         alias = union(types, indent=0, taken=len(f"export type {name} =;"))
         yield TypeView(comment=comment(text), name=name, alias=alias)
@@ -219,7 +219,7 @@ def _description(tool: Tool) -> str:
         some = " for some values" if tool.confirmation.when else ""
         facts.append(f"A person has to approve it first{some}.")
     if tool.long_running:
-        facts.append("Its result may come later.")
+        facts.append("Its result can arrive later.")
     return "\n\n".join(filter(None, (facts[0], " ".join(facts[1:]))))
 
 

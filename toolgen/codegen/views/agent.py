@@ -63,7 +63,7 @@ def agent_view(design: Design, agent: Agent) -> AgentView:
         ),
         register_docstring=docstring(_register_text(bool(executed)), 4),
         registrations=registrations,
-        client_docstring=docstring(f"Return what starts and follows runs of {agent.id}.", 4),
+        client_docstring=docstring(f"Return a client that starts and follows runs of {agent.id}.", 4),
     )
 
 
@@ -163,14 +163,14 @@ def _limit(value: object, imports: Imports) -> str:
 
 
 def _register_text(has_executors: bool) -> str:
-    executes = " and what executes its tools" if has_executors else ""
+    executes = " and the executors of its tools" if has_executors else ""
     return (
-        f"Register the agent with what plans for it{executes}.\n\n"
-        "`planner` is a planner, or the name of one: `demo`, or a model such as `openai:gpt-5`. By default\n"
-        "it is the one that the settings of the project name for the agent. `instructions` returns what the\n"
-        "model is told before each planning, beside the text of the design.\n\n"
-        "`dynamic` are toolsets of the host, asked for their tools before each planning.\n\n"
-        "Raises:\n    RegistrationError: it is registered already, or something does not fit."
+        f"Register the agent with its planner{executes}.\n\n"
+        "`planner` is a planner, or the name of one: `demo`, or a model such as `openai:gpt-5`. The default\n"
+        "is the one in the settings of the project. `instructions` returns further instructions for the\n"
+        "model before each planning, in addition to those of the design.\n\n"
+        "`dynamic` are toolsets of the host that list their tools before each planning.\n\n"
+        "Raises:\n    RegistrationError: the agent is already registered, or an argument does not fit it."
     )
 
 

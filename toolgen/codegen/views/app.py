@@ -113,7 +113,7 @@ def services_view(design: Design, place: AppPlace) -> ServicesView:
         text = docstring(service.description or f"The service {service.name}.", 4)
         stubs.append(ServiceStubView(name=name, base=f"{alias}.{name}", docstring=text, methods=methods))
     return ServicesView(
-        docstring=docstring(f"The services behind the tools of {place.name}; yours to write."),
+        docstring=docstring(f"The services behind the tools of {place.name}, for you to write."),
         imports=imports.text(),
         services=tuple(stubs),
     )
@@ -134,7 +134,7 @@ def app_view(design: Design, place: AppPlace) -> AppView:
     agents = [agent for service in design.services for agent in service.agents]
     locked = next((toolset for toolset in _executed(design) if toolset.lock), None)
     return AppView(
-        docstring=docstring(f"{place.name}, put together: the runtime of its tools, and what executes them."),
+        docstring=docstring(f"The application {place.name}: the runtime of its tools and their executors."),
         imports=made.library.text(),
         own_imports=made.own.text(),
         server=place.server,

@@ -115,7 +115,7 @@ def executor_view(design: Design, toolset: Toolset, scope: ModuleScope) -> Execu
     service_methods = _service_methods(services, tools)
     final = imports.name("typing", "Final") if service_methods else ""
     return ExecutorView(
-        docstring=docstring(f"What executes the tools of {full_name}."),
+        docstring=docstring(f"The executor of the tools of {full_name}, and its registration."),
         cached=imports.name("functools", "cached_property")
         if any(service.is_lazy for service in services)
         else "",
@@ -131,7 +131,9 @@ def executor_view(design: Design, toolset: Toolset, scope: ModuleScope) -> Execu
         executor_docstring=docstring(toolset.description or f"Executes the tools of {full_name}.", 4),
         tools=tuple(views.values()),
         bound_executor=names.bound_executor(toolset),
-        bound_docstring=docstring(f"Executes the bound tools of {full_name} by the services behind them.", 4),
+        bound_docstring=docstring(
+            f"Executes the bound tools of {full_name} with the services behind them.", 4
+        ),
         services=services,
         parameters=", ".join(service.parameter for service in services),
         final=final,
@@ -167,14 +169,14 @@ def _service(of: Service, toolset: Toolset, typing_imports: Imports) -> BoundSer
 
 def _registration(design: Design, toolset: Toolset) -> ExecutorArgumentView:
     type_ = f"{names.executor(toolset)} | RawExecutor"
-    text = "Return the toolset as a runtime registers it, executed by `executor`"
+    text = "Return the toolset for a runtime to register, executed by `executor`"
     if design.needs_executor(toolset):
         return ExecutorArgumentView(
             parameter=f"executor: {type_}", docstring=docstring(f"{text}."), value="executor"
         )
     return ExecutorArgumentView(
         parameter=f"executor: {type_} | None = None",
-        docstring=docstring(f"{text}.\n\nWithout one, the clients of its services execute the tools.", 4),
+        docstring=docstring(f"{text}.\n\nBy default, the clients of its services execute the tools.", 4),
         value=f"{names.bound_executor(toolset)}() if executor is None else executor, "
         "is_default=executor is None",
     )
@@ -283,9 +285,9 @@ def export_view(of: Export) -> ExportView:
     toolset = of.toolset
     full_name = names.qualified(toolset)
     return ExportView(
-        docstring=docstring(f"How {toolset.exporter} serves the tools of {full_name}."),
+        docstring=docstring(f"Serves the tools of {full_name} by runs of {toolset.exporter}."),
         registration_docstring=docstring(
-            f"Return the toolset as a runtime registers it: a call becomes a run of {toolset.exporter}.", 4
+            f"Return the toolset for a runtime to register: each call starts a run of {toolset.exporter}.", 4
         ),
         toolset=quote(full_name),
         route=", ".join(_route(of)),

@@ -95,7 +95,7 @@ def types_package_view(of: Toolset) -> SurfaceView:
     modules = {
         name: f".{module[-1]}" for module, _, objects in types_modules(of) for name in class_names(objects)
     }
-    return _lazy(f"Types of {of.service}.{of.name}, one module a tool.", Imports(), modules)
+    return _lazy(f"Types of {of.service}.{of.name}, one module per tool.", Imports(), modules)
 
 
 def service_package_view(of: Service) -> SurfaceView | PackageView:

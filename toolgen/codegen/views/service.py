@@ -165,7 +165,9 @@ def _completion(of: Completion, scope: ModuleScope) -> CompletionView:
         complete=complete,
         complete_docstring=docstring(of.description or f"Return the result of {of.id}.", 4),
         stream=names.streaming(of),
-        stream_docstring=docstring(f"Yield the text as it comes, and at last what `{complete}` returns.", 4),
+        stream_docstring=docstring(
+            f"Yield the text as it arrives, and finally the result of `{complete}`.", 4
+        ),
     )
 
 

@@ -67,7 +67,7 @@ def transforms_view(
     ]
     return TransformsView(
         docstring=docstring(
-            f"Between the tools of {toolset.service}.{toolset.name} and the methods behind them."
+            f"Conversions between the tools of {toolset.service}.{toolset.name} and the methods behind them."
         ),
         imports=module.imports.text(),
         functions=(*functions, *module.nested),

@@ -119,7 +119,7 @@ class ClassPrinter:
             name=union.name or "",
             annotation=self._imports.name("typing", "TypeAlias"),
             type=self._speller.nested(replace(union, name=None)),
-            docstring=docstring(f"One of several objects, told apart by their {union.tag}."),
+            docstring=docstring(f"One of several objects, distinguished by their {union.tag}."),
         )
 
     def _classes(

@@ -87,8 +87,8 @@ class AtomicWrite:
                     (target.remove_tree if stat.S_ISDIR(status.st_mode) else target.remove)()
         except OSError as error:
             raise ToolgenError(
-                f"cannot put back {error.filename2 or error.filename}: {error.strerror}",
-                hint="make it writable and run the command again; toolgen gen repairs what it wrote",
+                f"cannot restore {error.filename2 or error.filename}: {error.strerror}",
+                hint="make it writable and run the command again; toolgen gen repairs its own files",
             ) from error
         for folder in reversed(self.folders):
             with suppress(OSError):
@@ -143,5 +143,5 @@ def remove_empty(out: Path, deleted: Iterable[str]) -> None:
 
 
 def changed_meanwhile(target: Path) -> ToolgenError:
-    message = f"{target} changed while it was read; nothing was changed"
+    message = f"{target} was changed by another program; nothing was written"
     return ToolgenError(message, hint="run the command again")

@@ -20,7 +20,7 @@ CACHES: Final = frozenset(["__pycache__", ".mypy_cache", ".pytest_cache", ".ruff
 """What other programs leave in a folder that is ours."""
 
 _MOST_NAMES: Final = 10
-_ELSEWHERE: Final = "move them elsewhere, or give toolgen a folder of its own in [tool.toolgen]"
+_ELSEWHERE: Final = "move them elsewhere, or give toolgen its own folder in [tool.toolgen]"
 
 
 @frozen_record
@@ -120,7 +120,7 @@ def file_digests(out: Path) -> dict[str, str]:
     """
     if not out.is_dir():
         if os.path.lexists(out):
-            what = "is a link to no folder" if out.is_symlink() else "is not a folder"
+            what = "is a link that leads to no folder" if out.is_symlink() else "is not a folder"
             raise ToolgenError(f"{out} {what}", hint="move it away, or correct the folder in [tool.toolgen]")
         return {}
     digests: dict[str, str] = {}
@@ -143,8 +143,8 @@ def file_digests(out: Path) -> dict[str, str]:
     if special:
         raise _refused(out, "links or special files, which are not followed", sorted(special))
     if compiled:
-        what = "bytecode that is executed whatever the time of its file is"
-        raise _refused(out, what, sorted(compiled), hint="delete it; Python writes it again, with the time")
+        what = "bytecode that Python executes without checking the time of its source"
+        raise _refused(out, what, sorted(compiled), hint="delete it; Python creates it again, with the time")
     return dict(sorted(digests.items()))
 
 

@@ -149,7 +149,7 @@ def read_file(file: Path) -> bytes:
 
 def kind(mode: int) -> str:
     """Return the kind of something that is no file, for messages."""
-    return _KINDS.get(stat.S_IFMT(mode), "no regular file")
+    return _KINDS.get(stat.S_IFMT(mode), "not a regular file")
 
 
 def _content(opened: int) -> bytes:

@@ -142,6 +142,6 @@ def _format(folder: Path) -> None:
             errors="replace",
         )
     except OSError as error:
-        raise ToolgenError(f"ruff does not start: {error}", hint="pip install 'toolgen[gen]'") from error
+        raise ToolgenError(f"ruff cannot be started: {error}", hint="pip install 'toolgen[gen]'") from error
     if done.returncode != 0:
         raise RuntimeError(f"ruff format ended with {done.returncode}:\n{done.stderr}")

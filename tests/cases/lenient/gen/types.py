@@ -58,4 +58,4 @@ class BuyerCompany(ToolModel):
 
 
 Buyer: TypeAlias = Annotated[BuyerPerson | BuyerCompany, Field(discriminator="kind")]
-"""One of several objects, told apart by their kind."""
+"""One of several objects, distinguished by their kind."""

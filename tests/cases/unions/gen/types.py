@@ -69,4 +69,4 @@ class DrawingLayersSquare(ToolModel):
 
 
 Paint: TypeAlias = Annotated[PaintPlain | PaintLayered, Field(discriminator="kind")]
-"""One of several objects, told apart by their kind."""
+"""One of several objects, distinguished by their kind."""

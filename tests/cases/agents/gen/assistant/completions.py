@@ -52,7 +52,7 @@ async def complete_daily_report(
 def stream_daily_report(
     planner: Planner | str, message: str, *, instructions: str = ""
 ) -> AsyncIterator[str | DailyReportResult]:
-    """Yield the text as it comes, and at last what `complete_daily_report` returns."""
+    """Yield the text as it arrives, and finally the result of `complete_daily_report`."""
     return stream_completion(DAILY_REPORT, planner, message, instructions=instructions)
 
 
@@ -66,5 +66,5 @@ async def complete_title(
 def stream_title(
     planner: Planner | str, message: str, *, instructions: str = ""
 ) -> AsyncIterator[str | TitleResult]:
-    """Yield the text as it comes, and at last what `complete_title` returns."""
+    """Yield the text as it arrives, and finally the result of `complete_title`."""
     return stream_completion(TITLE, planner, message, instructions=instructions)

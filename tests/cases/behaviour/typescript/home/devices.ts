@@ -132,13 +132,13 @@ export type AnswerPayload = Record<string, never>;
 /** Result of answer. */
 export type AnswerResult = Record<string, never>;
 
-/** A call of `reset_device`, by its status. */
+/** A call of `reset_device`, distinguished by its status. */
 export type ResetDeviceCall = Call<ResetDeviceResult>;
 
-/** What may be answered where a call of `reset_device` waits. */
+/** An answer to a suspended call of `reset_device`. */
 export type ResetDeviceAnswer = Approval<ResetDeviceApproval>;
 
-/** A call of `update_firmware`, by its status. */
+/** A call of `update_firmware`, distinguished by its status. */
 export type UpdateFirmwareCall = Call<
   UpdateFirmwareResult,
   Artifact<"reason", Reason>,
@@ -146,34 +146,34 @@ export type UpdateFirmwareCall = Call<
   UpdateFirmwareAck
 >;
 
-/** What may be answered where a call of `update_firmware` waits. */
+/** An answer to a suspended call of `update_firmware`. */
 export type UpdateFirmwareAnswer = Approval<Reason> | WorkAnswer<UpdateFirmwareResult>;
 
-/** A call of `list_devices`, by its status. */
+/** A call of `list_devices`, distinguished by its status. */
 export type ListDevicesCall = Call<ListDevicesResult>;
 
-/** A call of `note`, by its status. */
+/** A call of `note`, distinguished by its status. */
 export type NoteCall = Call<NoteResult>;
 
-/** A call of `finish`, by its status. */
+/** A call of `finish`, distinguished by its status. */
 export type FinishCall = Call<FinishResult, never, never, Reason>;
 
-/** What may be answered where a call of `finish` waits. */
+/** An answer to a suspended call of `finish`. */
 export type FinishAnswer = Approval | WorkAnswer<FinishResult>;
 
-/** A call of `measure`, by its status. */
+/** A call of `measure`, distinguished by its status. */
 export type MeasureCall = Call<MeasureResult>;
 
-/** What may be answered where a call of `measure` waits. */
+/** An answer to a suspended call of `measure`. */
 export type MeasureAnswer = WorkAnswer<MeasureResult>;
 
-/** A call of `look`, by its status. */
+/** A call of `look`, distinguished by its status. */
 export type LookCall = Call<LookResult>;
 
-/** A call of `measure_now`, by its status. */
+/** A call of `measure_now`, distinguished by its status. */
 export type MeasureNowCall = Call<MeasureNowResult>;
 
-/** A call of `answer`, by its status. */
+/** A call of `answer`, distinguished by its status. */
 export type AnswerCall = Call<AnswerResult>;
 
 /** Devices. */
@@ -197,7 +197,7 @@ export class DevicesTools {
   /**
    * Update the firmware of a device.
    *
-   * A person has to approve it first. Its result may come later.
+   * A person has to approve it first. Its result can arrive later.
    */
   async updateFirmware(
     payload: UpdateFirmwarePayload,
@@ -225,7 +225,7 @@ export class DevicesTools {
   /**
    * End the conversation.
    *
-   * A person has to approve it first. Its result may come later.
+   * A person has to approve it first. Its result can arrive later.
    */
   async finish(payload: FinishPayload = {}, options?: CallOptions): Promise<FinishCall> {
     const call = await this.#surface.call("home.devices.finish", payload, options);
@@ -235,7 +235,7 @@ export class DevicesTools {
   /**
    * Measure for a day.
    *
-   * Its result may come later.
+   * Its result can arrive later.
    */
   async measure(payload: MeasurePayload = {}, options?: CallOptions): Promise<MeasureCall> {
     const call = await this.#surface.call("home.devices.measure", payload, options);

@@ -13,7 +13,7 @@ export interface SetPayload {
 /** Result of set. */
 export type SetResult = Record<string, never>;
 
-/** A call of `set`, by its status. */
+/** A call of `set`, distinguished by its status. */
 export type SetCall = Call<SetResult>;
 
 /** Other tools with the same names of things. */

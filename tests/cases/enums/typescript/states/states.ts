@@ -82,10 +82,10 @@ export interface ChoosePayload {
 /** Result of choose. */
 export type ChooseResult = Record<string, never>;
 
-/** A call of `set`, by its status. */
+/** A call of `set`, distinguished by its status. */
 export type SetCall = Call<SetResult>;
 
-/** A call of `choose`, by its status. */
+/** A call of `choose`, distinguished by its status. */
 export type ChooseCall = Call<ChooseResult>;
 
 /** Set states. */

@@ -162,31 +162,31 @@ export interface GetTagsResult {
   tags: string[];
 }
 
-/** A call of `get_order`, by its status. */
+/** A call of `get_order`, distinguished by its status. */
 export type GetOrderCall = LenientCall<GetOrderResult>;
 
-/** A call of `send_order`, by its status. */
+/** A call of `send_order`, distinguished by its status. */
 export type SendOrderCall = LenientCall<SendOrderResult>;
 
-/** A call of `list_orders`, by its status. */
+/** A call of `list_orders`, distinguished by its status. */
 export type ListOrdersCall = LenientCall<ListOrdersResult>;
 
-/** A call of `list_links`, by its status. */
+/** A call of `list_links`, distinguished by its status. */
 export type ListLinksCall = LenientCall<ListLinksResult>;
 
-/** A call of `get_customer`, by its status. */
+/** A call of `get_customer`, distinguished by its status. */
 export type GetCustomerCall = LenientCall<GetCustomerResult>;
 
-/** A call of `get_owner`, by its status. */
+/** A call of `get_owner`, distinguished by its status. */
 export type GetOwnerCall = LenientCall<GetOwnerResult>;
 
-/** A call of `get_state`, by its status. */
+/** A call of `get_state`, distinguished by its status. */
 export type GetStateCall = Call<GetStateResult>;
 
-/** A call of `get_buyer`, by its status. */
+/** A call of `get_buyer`, distinguished by its status. */
 export type GetBuyerCall = Call<GetBuyerResult, Artifact<"buyer", Order>>;
 
-/** A call of `get_tags`, by its status. */
+/** A call of `get_tags`, distinguished by its status. */
 export type GetTagsCall = Call<GetTagsResult>;
 
 /** Orders. */

@@ -78,16 +78,16 @@ export interface GitStatusPayload {
 /** Result of git_status. */
 export type GitStatusResult = Json;
 
-/** A call of `git_add`, by its status. */
+/** A call of `git_add`, distinguished by its status. */
 export type GitAddCall = Call<GitAddResult>;
 
-/** A call of `git_branch`, by its status. */
+/** A call of `git_branch`, distinguished by its status. */
 export type GitBranchCall = Call<GitBranchResult>;
 
-/** A call of `git_log`, by its status. */
+/** A call of `git_log`, distinguished by its status. */
 export type GitLogCall = Call<GitLogResult>;
 
-/** A call of `git_status`, by its status. */
+/** A call of `git_status`, distinguished by its status. */
 export type GitStatusCall = Call<GitStatusResult>;
 
 /** Tools of the MCP server mcp-git. */

@@ -84,13 +84,13 @@ export interface SearchNodesResultRelations {
   relationType: string;
 }
 
-/** A call of `delete_relations`, by its status. */
+/** A call of `delete_relations`, distinguished by its status. */
 export type DeleteRelationsCall = Call<DeleteRelationsResult>;
 
-/** A call of `read_graph`, by its status. */
+/** A call of `read_graph`, distinguished by its status. */
 export type ReadGraphCall = Call<ReadGraphResult>;
 
-/** A call of `search_nodes`, by its status. */
+/** A call of `search_nodes`, distinguished by its status. */
 export type SearchNodesCall = Call<SearchNodesResult>;
 
 /** Tools of the MCP server memory-server. */

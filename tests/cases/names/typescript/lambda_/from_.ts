@@ -88,22 +88,22 @@ export type AbstractmethodPayload = Record<string, never>;
 /** Result of abstractmethod. */
 export type AbstractmethodResult = Record<string, never>;
 
-/** A call of `import`, by its status. */
+/** A call of `import`, distinguished by its status. */
 export type ImportCall = Call<ImportResult>;
 
-/** A call of `types`, by its status. */
+/** A call of `types`, distinguished by its status. */
 export type TypesCall = Call<TypesResult>;
 
-/** A call of `registration`, by its status. */
+/** A call of `registration`, distinguished by its status. */
 export type RegistrationCall = Call<RegistrationResult>;
 
-/** A call of `specs`, by its status. */
+/** A call of `specs`, distinguished by its status. */
 export type SpecsCall = Call<SpecsResult>;
 
-/** A call of `tool_method`, by its status. */
+/** A call of `tool_method`, distinguished by its status. */
 export type ToolMethodCall = Call<ToolMethodResult>;
 
-/** A call of `abstractmethod`, by its status. */
+/** A call of `abstractmethod`, distinguished by its status. */
 export type AbstractmethodCall = Call<AbstractmethodResult>;
 
 /** Quotes: """, ', and a last " */

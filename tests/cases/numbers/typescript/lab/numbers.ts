@@ -156,16 +156,16 @@ export interface ScaleResult {
   scaled?: number;
 }
 
-/** A call of `keep`, by its status. */
+/** A call of `keep`, distinguished by its status. */
 export type KeepCall = Call<KeepResult, Artifact<"points", Point>>;
 
-/** A call of `defaults`, by its status. */
+/** A call of `defaults`, distinguished by its status. */
 export type DefaultsCall = Call<DefaultsResult>;
 
-/** A call of `bounds`, by its status. */
+/** A call of `bounds`, distinguished by its status. */
 export type BoundsCall = Call<BoundsResult>;
 
-/** A call of `scale`, by its status. */
+/** A call of `scale`, distinguished by its status. */
 export type ScaleCall = Call<ScaleResult>;
 
 /** Tools that take numbers and give numbers. */

@@ -330,26 +330,26 @@ export interface CheckCardPayloadFromAccount {
 /** Result of check_card. */
 export type CheckCardResult = Record<string, never>;
 
-/** A call of `pay`, by its status. */
+/** A call of `pay`, distinguished by its status. */
 export type PayCall = Call<
   PayResult,
   Artifact<"statement", Account>,
   DeclaredError<"declined", Card>
 >;
 
-/** A call of `pay_much`, by its status. */
+/** A call of `pay_much`, distinguished by its status. */
 export type PayMuchCall = Call<PayMuchResult>;
 
-/** What may be answered where a call of `pay_much` waits. */
+/** An answer to a suspended call of `pay_much`. */
 export type PayMuchAnswer = Approval<CardInput>;
 
-/** A call of `transfer`, by its status. */
+/** A call of `transfer`, distinguished by its status. */
 export type TransferCall = Call<TransferResult, never, never, TransferAck>;
 
-/** What may be answered where a call of `transfer` waits. */
+/** An answer to a suspended call of `transfer`. */
 export type TransferAnswer = WorkAnswer<TransferResultInput>;
 
-/** A call of `check_card`, by its status. */
+/** A call of `check_card`, distinguished by its status. */
 export type CheckCardCall = Call<CheckCardResult>;
 
 /** Payments. */
@@ -379,7 +379,7 @@ export class PaymentsTools {
   /**
    * Transfer later.
    *
-   * Its result may come later.
+   * Its result can arrive later.
    */
   async transfer(payload: TransferPayload, options?: CallOptions): Promise<TransferCall> {
     const call = await this.#surface.call("bank.payments.transfer", payload, options);

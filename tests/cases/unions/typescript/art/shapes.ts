@@ -101,7 +101,7 @@ export interface DrawResult {
   drawing: Drawing;
 }
 
-/** A call of `draw`, by its status. */
+/** A call of `draw`, distinguished by its status. */
 export type DrawCall = Call<DrawResult>;
 
 /** Draw shapes. */

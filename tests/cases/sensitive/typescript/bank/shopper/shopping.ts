@@ -78,7 +78,7 @@ export interface BuyResult {
   code?: Hidden;
 }
 
-/** A call of `buy`, by its status. */
+/** A call of `buy`, distinguished by its status. */
 export type BuyCall = Call<BuyResult>;
 
 /** Buys. */

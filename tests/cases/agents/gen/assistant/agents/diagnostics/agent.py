@@ -40,16 +40,16 @@ def register(
     instructions: InstructionsFunction | None = None,
     dynamic: Sequence[DynamicToolset] = (),
 ) -> None:
-    """Register the agent with what plans for it and what executes its tools.
+    """Register the agent with its planner and the executors of its tools.
 
-    `planner` is a planner, or the name of one: `demo`, or a model such as `openai:gpt-5`. By default
-    it is the one that the settings of the project name for the agent. `instructions` returns what the
-    model is told before each planning, beside the text of the design.
+    `planner` is a planner, or the name of one: `demo`, or a model such as `openai:gpt-5`. The default
+    is the one in the settings of the project. `instructions` returns further instructions for the
+    model before each planning, in addition to those of the design.
 
-    `dynamic` are toolsets of the host, asked for their tools before each planning.
+    `dynamic` are toolsets of the host that list their tools before each planning.
 
     Raises:
-        RegistrationError: it is registered already, or something does not fit.
+        RegistrationError: the agent is already registered, or an argument does not fit it.
     """
     agents_of(runtime).register(
         AgentRegistration(
@@ -63,5 +63,5 @@ def register(
 
 
 def client(runtime: Runtime) -> AgentClient:
-    """Return what starts and follows runs of assistant.diagnostics."""
+    """Return a client that starts and follows runs of assistant.diagnostics."""
     return agents_of(runtime).client(AGENT)
