@@ -48,46 +48,45 @@ from .runtime import (
 from .terminal import Listing, is_confirmed, show_line, typed_json, user_name
 
 _MOST_SEARCHED: Final = 200
-"""Runs in which an id is looked for that nothing waits under."""
+"""Maximum number of runs that are searched for the id of an answered call."""
 _SHORTEST: Final = 4
-"""Characters of the beginning of an id."""
+"""Minimum number of characters of an abbreviated id."""
 _MOST_NAMED: Final = 5
 _GRANT_HINT: Final = """quote it for the shell: --grant '{"uses": 5, "expires_s": 3600}'"""
 
 
 @frozen_record
 class AnswerOptions:
-    """The options of the command that give an answer."""
+    """The answer that the options of the command contain."""
 
     value: Json
     is_whole: bool = False
-    """It is given as a whole, for whatever kind of question; otherwise it is for a confirmation."""
+    """Whether the value is the complete answer; otherwise it answers a confirmation."""
     is_sure: bool = False
-    """Nobody at a terminal has to say it again."""
+    """Whether the answer needs no confirmation at the terminal."""
     taken_back: str | None = None
-    """Why nobody is to answer any more; None where this is an answer."""
+    """Reason of a cancellation; None if this is an answer."""
     by: str = ""
-    """Who answers."""
+    """Name of the person who answers."""
     scope: str | None = None
-    """Owner of a credential that is given: `session`, `user` or `service`."""
+    """Owner of the credential: `session`, `user` or `service`."""
     credential: Credential | None = field(default=None, repr=False)
-    """The credential that is given, which is no part of an answer."""
+    """Credential that the person entered; it is not part of the answer."""
 
 
 async def answer_call(project: Project, name: str, answer: AnswerOptions, session: str | None) -> int:
-    """Show a suspended call or a planner's question, give the answer, print what comes of it.
+    """Show a suspended call or a planner's question, answer it, and print the result.
 
-    Return the exit code; of a planner's question it is that of `run`, and what is printed is its answer.
+    Return the exit code: 1 if the call failed or its outcome is unknown, and 3 if the answer was accepted but
+    the call is suspended again or still running. For a planner's question, return the exit code of `run` and
+    print the answer of the turn.
 
-    It is 1 when the call failed or nobody knows whether it has run, and 3 when the answer was taken and the
-    call waits or goes on elsewhere.
-
-    The call is named by its token or by its id. A person at a terminal, who has seen all that will run, is
-    asked once more before it does. Where another process executes the runs, the call is executed there;
-    otherwise here, with the rest of its run until that is over or waits.
+    `name` is the token or the id of the call. At a terminal, the person confirms the call after seeing all
+    of it. If another process executes the runs, it executes the call too. Otherwise this process executes the
+    call, and its run until that ends or waits.
 
     Raises:
-        ToolgenError: the name or the answer is not good; nothing ran.
+        ToolgenError: no call has the name, or the answer does not fit; nothing was executed.
     """
     async with open_engine(project) as (runtime, engine):
         suspended = await _find_suspended(runtime, name, session)
@@ -131,14 +130,14 @@ def _exit_code(result: ToolResult) -> int:
 
 
 def _with_credential(suspended: Suspended, answer: AnswerOptions) -> AnswerOptions:
-    """Return the answer with the credential that the call waits for, where nothing else was said."""
+    """Return the answer with the credential that the call needs, unless the options contain an answer."""
     if not is_asked_for(suspended) or answer.taken_back is not None or answer.value != {"approved": True}:
         return answer
     return replace(answer, credential=read_credential(suspended), is_whole=True, is_sure=True)
 
 
 async def _answer_planner(runtime: Runtime, engine: Engine, asked: Suspended, answer: AnswerOptions) -> int:
-    """Answer what the planner of a run asks, or cancel the run; print how the turn ends, as `run` does."""
+    """Answer the question of a planner, or cancel its run; print the end of the turn, as `run` does."""
     from .conversing import show_turn
     from .operations import agents_in
     from .runs import wait_for_status
@@ -202,7 +201,7 @@ def _show(result: ToolResult, shown: bytes, faults: Sequence[str], run_id: str) 
 async def _run_to_end_or_wait(engine: Engine, run_id: str) -> None:
     """Execute the run of a call, and the run that it belongs to, until both end or wait.
 
-    When the command ended before, it would stop the run in the middle of its next call.
+    If the command ended earlier, it would interrupt the next call of the run.
     """
     with redirect_stdout(sys.stderr):
         for id_ in dict.fromkeys([run_id, run_id.partition("/")[0]]):
@@ -210,10 +209,10 @@ async def _run_to_end_or_wait(engine: Engine, run_id: str) -> None:
 
 
 async def _find_suspended(runtime: Runtime, name: str, session: str | None) -> Suspended:
-    """Return the suspended call with this token or id, or the only one whose id begins like this.
+    """Return the suspended call with this token or id, or the only one whose id begins with it.
 
     Raises:
-        ToolgenError: there is none, or several begin so.
+        ToolgenError: no call matches, or several ids begin with it.
     """
     if name.startswith("s_"):
         return await runtime.waits.show(name, session_id=session)
@@ -248,7 +247,7 @@ async def _find_suspended(runtime: Runtime, name: str, session: str | None) -> S
 
 
 async def _waiting(runtime: Runtime, session: str | None) -> list[Suspended]:
-    """Return the suspended calls, then what planners ask of the clients of their runs, each oldest first."""
+    """Return the suspended calls, then the questions of planners, each oldest first."""
     engine, questions = durable_engine(runtime), list[Suspended]()
     for wait in await engine.open_waits(session=session, limit=sys.maxsize):
         if planner_question(wait.about) is None or wait.fault or await runtime.waits.at(wait) is not None:
@@ -263,7 +262,7 @@ async def _waiting(runtime: Runtime, session: str | None) -> list[Suspended]:
 
 
 async def _run_of(engine: Engine, id_: str, session: str | None) -> str | None:
-    """Return the newest run in which a call waited; None where there is none."""
+    """Return the newest run in which the call was suspended; None if there is none."""
     for status in await engine.list_runs(session=session, limit=_MOST_SEARCHED):
         document: Any = status.input
         if isinstance(document, dict) and (document.get("frozen") or {}).get("id") == id_:
@@ -336,7 +335,7 @@ def answer_of(
     is_sure: bool = False,
     by: str = "",
 ) -> AnswerOptions:
-    """Return the answer that the options give; the person is by default the user of the machine.
+    """Return the answer in the options; `by` is by default the user of the machine.
 
     Raises:
         ToolgenError: a text is not JSON, or the options contradict one another.
@@ -369,10 +368,10 @@ def answer_of(
 
 
 def with_grant(answer: AnswerOptions, grant: str) -> AnswerOptions:
-    """Return an approval that counts for further calls, by the JSON of `--grant`.
+    """Return the approval with the grant in the JSON of `--grant`.
 
     Raises:
-        ToolgenError: it is not JSON, or the answer approves nothing.
+        ToolgenError: the text is not JSON, or the answer is not an approval.
     """
     value = answer.value
     if not isinstance(value, dict) or value.get("approved") is not True or answer.is_whole:

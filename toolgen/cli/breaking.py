@@ -1,4 +1,4 @@
-"""`toolgen breaking` and `toolgen diff`: what changed since another catalogue, and whom it breaks."""
+"""`toolgen breaking` and `toolgen diff`: changes since another catalogue, and the parties they break."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ from .terminal import counted
 BreakingFormat: TypeAlias = Literal["text", "json", "github", "sarif"]
 
 REFUSED: Final[tuple[Kind, ...]] = ("weakened", "callers", "consumers", "suspended_calls", "undecided")
-"""What is refused unless somebody says otherwise; what breaks generated code is for type checkers to find."""
+"""Kinds of changes that fail by default. Type checkers find changes that break generated code."""
 WEAKENED: Final = "weakened:"
-"""The beginning of an `--allow` that accepts a weaker guard."""
+"""Prefix of an `--allow` that accepts a weaker guard."""
 _BASELINE: Final = 1
 _NO_GUARDS: Final = (
     "an MCP server lists no confirmations, sensitive values, injected fields or limits of runs, so these "
@@ -53,7 +53,7 @@ _NO_GUARDS: Final = (
 
 @frozen_record
 class BreakingRequest:
-    """What is compared, and what is let through."""
+    """The sides to compare, and the accepted changes."""
 
     project: Project
     against: str
@@ -62,7 +62,7 @@ class BreakingRequest:
     allowed: tuple[str, ...] = ()
     """`CODE@TOOL`, `CODE@TOOL:ARGUMENT`, or `weakened:PLACE`."""
     fail_on: tuple[str, ...] = REFUSED
-    """The kinds of changes that are refused."""
+    """Kinds of changes that fail."""
     baseline: Path | None = None
     journal: Path | None = None
     format: BreakingFormat = "text"
@@ -70,12 +70,12 @@ class BreakingRequest:
 
 @frozen_record
 class Judged:
-    """A change, and why it is let through."""
+    """A change, and whether it is accepted."""
 
     change: ContractChange
     place: Place
     allowed: str
-    """Why it is let through; "" where it is not."""
+    """Reason why the change is accepted; "" if it is not."""
     is_refused: bool
 
 
@@ -88,7 +88,7 @@ class _Comparison:
 
 
 def find_breaking(request: BreakingRequest) -> Outcome:
-    """Return the changes; the code is 1 where one is refused.
+    """Return the changes; the exit code is 1 if one is not accepted.
 
     Raises:
         ToolgenError: a side cannot be read, or an option does not fit.
@@ -160,21 +160,21 @@ def _compared(request: BreakingRequest) -> _Comparison | Outcome:
 
 
 def _unseen(compared: _Comparison) -> tuple[str, ...]:
-    """Return what was not compared, because a side is what a server lists."""
+    """Return a note about guards that cannot be compared because a side is a server."""
     return (_NO_GUARDS,) if compared.before.is_server else ()
 
 
 def _is_admitted(compared: _Comparison) -> bool:
-    """Return whether the versions of both sides make the step that the changes ask for."""
+    """Return whether the version was increased as much as the changes need."""
     made = step_made(compared.before.contract.version, compared.after.contract.version)
     return made is not None and STEPS.index(made) >= STEPS.index(step_of(compared.changes))
 
 
 def _check_allowed(allowed: Iterable[str]) -> None:
-    """Check what the option `--allow` says.
+    """Check the values of the option `--allow`.
 
     Raises:
-        ToolgenError: it names no code, or a weaker guard by its code.
+        ToolgenError: a value has an unknown code, or names a weaker guard by its code.
     """
     for text in allowed:
         code, _, place = text.partition("@")
@@ -213,7 +213,7 @@ def _judged(
 
 
 def _names(change: ContractChange) -> tuple[str, ...]:
-    """Return what `--allow` can call a change."""
+    """Return the names by which `--allow` can accept a change."""
     if change.rule.is_weakening:
         return (f"{WEAKENED}{change.place}",)
     return f"{change.code}@{change.tool}", _name(change)
@@ -224,7 +224,7 @@ def _name(change: ContractChange) -> str:
 
 
 def _recorded_name(change: ContractChange) -> str:
-    """Return the name of a change in a baseline: what changes further at the same place has another one."""
+    """Return the name of a change in a baseline; a later change at the same place has another name."""
     return f"{_name(change)}#{sha256(change.message.encode('utf-8', 'surrogatepass')).hexdigest()[:12]}"
 
 
@@ -273,7 +273,7 @@ def _finding(judged: Judged, compared: _Comparison) -> Finding:
 
 
 def _advice(judged: Judged, clauses: Clauses) -> str:
-    """Return what to do about a change; of a weaker guard, how it is accepted."""
+    """Return the advice for a change; for a weaker guard, also how to accept it."""
     change = judged.change
     if not change.rule.is_weakening or not judged.is_refused:
         return change.rule.advice
@@ -282,7 +282,7 @@ def _advice(judged: Judged, clauses: Clauses) -> str:
 
 
 def _without_revision(finding: Finding, compared: _Comparison) -> Finding:
-    """Return a finding whose other places are paths, which a code host can lead to."""
+    """Return a finding whose related places are paths without a revision, which a code host can link."""
     path = compared.before.path or compared.before.name
     related = tuple(replace(each, place=replace(each.place, file=path)) for each in finding.related)
     return replace(finding, related=related)
@@ -337,7 +337,7 @@ def _record(judged: Judged, compared: _Comparison) -> dict[str, Any]:
 
 
 def _notes(request: BreakingRequest, judged: Sequence[Judged]) -> tuple[str, ...]:
-    """Return what was let through for nothing."""
+    """Return a note for each `--allow` that matches no change."""
     names = {name for each in judged for name in _names(each.change)}
     return tuple(f"--allow {text} matches no change" for text in request.allowed if text not in names)
 
@@ -360,7 +360,7 @@ def _codes() -> Iterator[Code]:
 
 
 def _baseline(file: Path | None) -> Set[str]:
-    """Return the names of the changes that a baseline lets through.
+    """Return the names of the changes that a baseline accepts.
 
     Raises:
         ToolgenError: it cannot be read.
@@ -378,7 +378,7 @@ def _baseline(file: Path | None) -> Set[str]:
 
 
 def _as_baseline(changes: Iterable[ContractChange]) -> Outcome:
-    """Return the names of the changes that break somebody or are undecided; weaker guards are no baseline."""
+    """Return a baseline of breaking and undecided changes, without weaker guards."""
     names = sorted(
         {
             _recorded_name(each)

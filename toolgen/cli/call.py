@@ -51,7 +51,7 @@ LEFT_WORK: Final = "the agent has answered; this work is still pending:"
 _LIMITS: Final = (*(row.keyword for row in LIMITS), "pattern", "format", "default")
 
 RESOLUTIONS: Final = " and --result JSON, --failed TEXT or --not-run"
-"""What `toolgen runs resolve RUN CALL` takes, one of them."""
+"""Options of `toolgen runs resolve RUN CALL`, of which one is required."""
 
 
 async def call_tool(
@@ -63,9 +63,9 @@ async def call_tool(
     trace: bool = False,
     show_sensitive: bool = False,
 ) -> int:
-    """Print the JSON that the model would see, with its sensitive values where `show_sensitive` is set.
+    """Print the JSON that the model would see, with sensitive values if `show_sensitive` is set.
 
-    Return 1 when the call failed, and 3 when it waits.
+    Return 1 if the call failed, and 3 if it is suspended.
     """
     async with project_runtime(project) as runtime:
         runtime.runs.be_client()
@@ -92,7 +92,7 @@ async def call_tool(
 
 
 def show_redacted(result: ToolResult, shown: bytes, how: str = "") -> None:
-    """Print the JSON of a result as it is shown, and to stderr that the model sees more."""
+    """Print the redacted JSON of a result, and a note to stderr if the model sees more."""
     if shown != result.json and json.loads(shown) != json.loads(result.json):
         print(f"sensitive values are redacted here; the model sees them{how}", file=sys.stderr)
     show_document(shown)
@@ -106,7 +106,7 @@ def _show(
     traced: Trace | None,
     faults: Iterable[str],
 ) -> None:
-    """Print to stderr what a person may know of the call beside what the model would see."""
+    """Print to stderr further facts of the call, which the model does not see."""
     spec = specs[0] if specs else None
     if traced is not None:
         with hiding_arguments(data, spec):
@@ -127,7 +127,7 @@ def _show(
 
 
 def _json_hint(result: ToolResult, spec: ToolSpec | None) -> str:
-    """Return how the arguments are written for a shell, where they are not JSON; "" where they are."""
+    """Return a hint on how to quote the arguments if they are not JSON; "" otherwise."""
     issues = () if result.retry_hint is None else result.retry_hint.issues
     if spec is None or not any(issue.constraint == "invalid_json" for issue in issues):
         return ""
@@ -142,7 +142,7 @@ def _json_hint(result: ToolResult, spec: ToolSpec | None) -> str:
 
 @asynccontextmanager
 async def _progress_shown(runtime: Runtime) -> AsyncIterator[None]:
-    """Print to stderr what tools report of their progress, and who granted a call, with `Events`."""
+    """Print the progress and the grants of calls to stderr, if the runtime has `Events`."""
     if runtime.events is None:
         yield
         return
@@ -164,25 +164,25 @@ def _show_progress(event: Event) -> None:
 
 
 def left_work(result: ToolResult) -> tuple[Suspended, ...]:
-    """Return the work that the run of an agent, which has answered a call, has left to come."""
+    """Return the pending work of the agent run behind a call."""
     return () if result.run_link is None else result.run_link.pending
 
 
 def waiting_text(suspended: Suspended) -> str:
-    """Return a text that says what a suspended call waits for and how to answer it."""
+    """Return a description of a suspended call, with the command that answers it."""
     option = " --answer JSON" if suspended.kind != "confirmation" else ""
     return f"{describe_suspended(suspended)}\nanswer it with: toolgen approve {suspended.id}{option}"
 
 
 def _waiting_text_of(runtime: Runtime, suspended: Suspended) -> str:
-    """Return what a call waits for, and how to answer it where that works after this process ended."""
+    """Return a description of a suspended call; if the runtime is durable, with the command to answer it."""
     if is_durable(runtime):
         return waiting_text(suspended)
     return f"{describe_suspended(suspended)}\n{UNANSWERABLE}"
 
 
 def _stores_artifacts(runtime: Runtime) -> bool:
-    """Return whether another command finds the artifacts of the runtime: not those in its memory."""
+    """Return whether other commands can load the artifacts of the runtime, because they are not in memory."""
     capability = runtime.assembly.options.capabilities.get("artifacts")
     return not isinstance(getattr(capability, "store", None), MemoryArtifactStore)
 
@@ -268,7 +268,7 @@ def summarize_suspended(suspended: Suspended) -> str:
 
 
 def suspended_record(suspended: Suspended) -> dict[str, Any]:
-    """Return what a program gets of a suspended call: all but what answers it or compares its arguments."""
+    """Return a suspended call as JSON, without its token and its digests."""
     hidden = ("token", "arguments_mac", "outer", "sensitive")
     facts = {
         field.name: getattr(suspended, field.name) for field in fields(suspended) if field.name not in hidden

@@ -57,9 +57,9 @@ class Project:
     runtime: str = ""
     """`module:callable` that returns a configured `Runtime`; empty when not set."""
     test_runtime: str = ""
-    """`module:callable` that returns a new `Runtime` for each example, over data of its own."""
+    """`module:callable` that returns a new `Runtime` for each example, with its own data."""
     runs: str = ""
-    """File of the runs of a project without `runtime`, relative to the project's; empty to keep none."""
+    """File of the runs of a project without `runtime`, relative to the project's; "" to store none."""
     functions: tuple[str, ...] = ()
     """Modules of functions that are tools without a design; `module:name` is one function, or an object."""
     agents: Mapping[str, str] = field(default_factory=dict)
@@ -104,8 +104,8 @@ def find_project(file: Path | None) -> Project:
     Its path is printed to stderr unless it is in the working directory.
 
     Raises:
-        ToolgenError: there is none, its `[tool.toolgen]` does not say what is needed, or it belongs to
-            another user and is not named by its absolute path.
+        ToolgenError: there is none, its `[tool.toolgen]` is incomplete, or it belongs to another user and
+            is not named by its absolute path.
     """
     here = Path.cwd()
     if file is None and (named := os.environ.get(VARIABLE)):
@@ -140,7 +140,7 @@ def project_of(file: Path, text: str) -> Project:
     """Return the project that a pyproject.toml with this text describes.
 
     Raises:
-        ToolgenError: its `[tool.toolgen]` does not say what is needed.
+        ToolgenError: its `[tool.toolgen]` is incomplete or wrong.
     """
     try:
         document = tomllib.loads(text)
@@ -198,10 +198,10 @@ def _project(file: Path, table: dict[str, object]) -> Project:
 
 
 def _require_free_name(file: Path, values: Mapping[str, str], out: PurePosixPath) -> None:
-    """Raise where the generated code hides a module of Python.
+    """Check that the generated code hides no standard module.
 
     Raises:
-        ToolgenError: as said.
+        ToolgenError: the first part of `package` is the name of a standard module.
     """
     if (top := values["package"].partition(".")[0]) in sys.stdlib_module_names:
         key = "out" if top == out.parts[0] else "package"
@@ -213,7 +213,7 @@ def with_typescript(project: Project, folder: Path) -> Project:
     """Return the project with this folder for TypeScript, which may be outside of it.
 
     Raises:
-        ToolgenError: the folder is that of the generated Python, of the stubs, or in or around one of them.
+        ToolgenError: the folder overlaps the one of the generated Python or of the stubs.
     """
     relative = os.path.relpath(folder.absolute(), project.directory)
     folders = {"out": project.out, "stubs": project.stubs, "typescript": relative}
@@ -222,10 +222,10 @@ def with_typescript(project: Project, folder: Path) -> Project:
 
 
 def _require_apart(file: Path, values: Mapping[str, str]) -> None:
-    """Raise where two of the folders are in each other.
+    """Check that no folder contains another one.
 
     Raises:
-        ToolgenError: as said.
+        ToolgenError: two folders are equal, or one contains the other.
     """
     folders = {"out": "gen", "stubs": "executors", **values}
     names = [name for name in ("out", "stubs", "typescript") if name in folders]
@@ -300,7 +300,7 @@ _READERS: Final[Mapping[str, Callable[[Path, object], object]]] = {
     "lint": _lint,
     "mcp": _servers,
 }
-"""What reads the values that are no texts, by their keys."""
+"""Functions that read the values that are not strings, by key."""
 
 
 def _unknown_key(file: Path, key: str) -> ToolgenError:

@@ -114,13 +114,13 @@ class TurnView:
     session: str
     runtime: Runtime
     write: Callable[[str], None]
-    """Gets text, with its ends of lines."""
+    """Function that prints text, including line ends."""
     streams_text: bool
-    """Whether the pieces of the agent's answer are shown as they come."""
+    """Whether parts of the agent's answer are shown as they arrive."""
     artifacts: Callable[[Event], None] | None = None
-    """Is called with each end of a call that has artifacts."""
+    """Function that is called with each `tool_end` event that has artifacts."""
     seen: list[Event] = field(default_factory=list)
-    """The events of the session, for those who ask for them."""
+    """Events of the session that were received so far."""
     _is_in_text: bool = False
 
     def show(self, event: Event) -> None:

@@ -27,7 +27,7 @@ _HINT: Final = "name them as module, module:function, module:object, path/file.p
 
 @frozen_record
 class FoundFunctions:
-    """What a source names."""
+    """The functions in a source."""
 
     module: ModuleType
     owner: str
@@ -35,9 +35,9 @@ class FoundFunctions:
     described: object
     """The object or the module, whose docstring describes them all."""
     functions: Mapping[str, Callable[..., object]]
-    """Those that are meant, by their names in the module or of the object."""
+    """The functions, by their names in the module or in the object."""
     is_importable: bool = True
-    """Whether Python finds the module by its name, from the folder or where packages are installed."""
+    """Whether Python can import the module by name from the folder or the installed packages."""
 
     @property
     def name(self) -> str:

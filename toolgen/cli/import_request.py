@@ -86,7 +86,7 @@ _STORED: Final = {
     "read-only": "is_read_only",
     "server": "server",
 }
-"""What a lock keeps, by the names of the options."""
+"""Attributes that a lock stores, by option."""
 
 
 @frozen_record

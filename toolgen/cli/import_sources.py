@@ -39,7 +39,7 @@ class APISource:
     read: Callable[[str], object] | None = None
     """Returns what another file of its folder holds; None for a document at an address."""
     stored: Mapping[Path, str | None] = field(default_factory=dict)
-    """What is stored beside the lock; None for a file that goes, as the document has another form."""
+    """Files to store beside the lock; None deletes a file of another format."""
 
 
 def address_name(url: str) -> str:

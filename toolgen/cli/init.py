@@ -55,20 +55,20 @@ _IGNORED: Final = "runs.db* and *.db"
 
 @frozen_record
 class InitRequest:
-    """What the command line asks for."""
+    """The options of the command."""
 
     name: str
     """Name of the project; with `adds`, that of the package for the tools."""
     has_agent: bool = False
     source: tuple[From, str] | None = None
-    """What the design is made of, in the place of notes."""
+    """Kind and source of the tools; None for the example with notes."""
     adds: bool = False
-    """Whether the tools come into the project of the working directory."""
+    """Whether to add the tools to the project in the working directory."""
 
 
 @frozen_record
 class ProjectView:
-    """What the templates of a project name."""
+    """The values that the templates of a project use."""
 
     name: str
     package: str
@@ -77,14 +77,14 @@ class ProjectView:
     setting: str
     """The environment variable that names the database."""
     requirement: str
-    """What pip installs."""
+    """Requirement for pip."""
     extras: str
     distribution: str = ""
     """Name of a new project as a package of Python; "" for tools in one that exists."""
     agent: str = ""
     """Name of the agent; "" without one."""
     source: str = ""
-    """What the design was made of; "" for notes."""
+    """Source of the design; "" for the example with notes."""
     service: str = ""
     """Package of the agent's service."""
     tool: str = ""

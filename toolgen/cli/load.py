@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from toolgen.dsl import Design
 
 _SECONDS: Final = 2.0
-"""How exact the times of files are, of which bytecode has whole seconds."""
+"""Precision of file times in seconds; bytecode stores whole seconds."""
 
 
 def load_design(project: Project) -> Design:

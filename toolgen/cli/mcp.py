@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @frozen_record
 class ServeOptions:
-    """What the options say."""
+    """The options of the command."""
 
     toolset: str = ""
     agent: str = ""

@@ -21,11 +21,11 @@ _EXAMPLE: Final = 'command = ["python", "-m", "mcp_server_git"], or url = "https
 _KEYS: Final = ("command", "environment", "url", "headers", "allow_insecure")
 _VARIABLE: Final = re.compile(r"\$(?:([A-Za-z_]\w*)|\{([A-Za-z_]\w*)\})", re.ASCII)
 _SECRET: Final = re.compile(r"token|secret|passw|api.?key|bearer|credential|authorization", re.IGNORECASE)
-"""What stands in a command that may hold a secret."""
+"""Words in a command that might contain a secret."""
 
 
 class SettingsError(ValueError):
-    """The table is none; the text says why."""
+    """The table cannot be read; the text contains the reason."""
 
 
 @frozen_record

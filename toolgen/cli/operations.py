@@ -26,7 +26,7 @@ from .runtime import open_engine
 from .terminal import is_confirmed
 
 _LONGEST: Final = 20_000
-"""Characters of one field; the rest is in the run."""
+"""Maximum characters of one field; the run contains all of it."""
 _NOTHING: Final = "check the name; data that was erased before leaves no trace"
 
 

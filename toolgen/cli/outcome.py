@@ -17,7 +17,7 @@ from .problem_codes import ENVIRONMENT
 from .terminal import has_colours
 
 _MOST_CODES: Final = 3
-"""Codes of findings that a person is shown how to look up."""
+"""Maximum number of codes for which the command `explain` is shown."""
 
 
 @frozen_record
@@ -32,7 +32,7 @@ class Outcome:
     summary: str
     """The last line for people."""
     is_current: bool = False
-    """Nothing was wrong, and nothing had to be done."""
+    """Whether there was nothing to do and nothing to report."""
 
 
 def print_outcome(outcome: Outcome) -> int:

@@ -34,9 +34,9 @@ _OWNERS: Final[Mapping[type[_Listed], str]] = {
     Toolset: "Service, Use or Export",
     Tool: "Toolset",
 }
-"""What is generated for itself, and the clause that lists it."""
+"""Clauses that get their own code, with the clauses that list them."""
 _LEAVES: Final = (DataType, Attributes)
-"""Clauses in which none of these stands."""
+"""Clauses that contain none of `_OWNERS`."""
 _MANY_TOOLS: Final = 150
 """Tools whose code takes more than a second to make."""
 
@@ -64,7 +64,7 @@ class OutputPlan:
     stub_folder: Path
     stubs: StubPlan
     warnings: tuple[Finding, ...]
-    """What the design is not stopped by."""
+    """Findings that do not stop the generation."""
 
     @property
     def trees(self) -> tuple[OutputTree, ...]:

@@ -41,13 +41,13 @@ _OF_OTHERS: Final = {
     "optional": "remove it: an attribute without required=True may be absent",
     "nullable": "write the type as d.Nullable(…)",
 }
-"""Keywords that other libraries give to a field, and what is written here."""
+"""Keywords of fields in other libraries, with their equivalents."""
 _NAMES_OF_OTHERS: Final = {
     "Number": "Float", "Double": "Float", "Text": "String", "Str": "String", "List": "ArrayOf",
     "Array": "ArrayOf", "Dict": "MapOf", "Map": "MapOf", "Timestamp": "DateTime", "Json": "Any",
     "Optional": "Nullable", "Union": "OneOf", "Literal": "Enum", "Struct": "Object",
 }  # fmt: skip
-"""Types as other languages call them."""
+"""Names of types in other languages, with their equivalents."""
 _MOST_KEYWORDS: Final = 3
 """Keywords that a usage line shows."""
 _LONGEST_TEXT: Final = 40
@@ -55,7 +55,7 @@ _VALUES: Final = {
     "OrderedWord": "datetime.date(…) or datetime.datetime(…)",
     "SteppedClause": 'decimal.Decimal("…") or datetime.timedelta(…)',
 }
-"""How a value of a type is written, by the class of types whose names Python has for their values."""
+"""Spelling of values, by the class of types whose names a reader might call to create a value."""
 _SCHEMA_KEYWORDS: Final = {naming.snake(row.keyword): row.name for row in CONSTRAINTS}
 """Constraints by what JSON Schema calls them, written with underscores."""
 
@@ -208,7 +208,7 @@ def _of_called_value(source: Source | None) -> str:
 
 
 _MODEL_KEYWORDS: Final = frozenset(("llm", "model", "model_name", "planner"))
-"""What other frameworks give to an agent, and a design does not."""
+"""Keywords of agents in other frameworks that a design does not have."""
 
 
 def _of_keyword(keyword: str, name: str, value: object) -> str:

@@ -58,7 +58,7 @@ _ENTRY: Final = rs.Draft202012Validator(
         }
     }
 )
-"""What is read of an entry."""
+"""Schema of the parts of an entry that are compared."""
 
 
 @frozen_record

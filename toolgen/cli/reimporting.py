@@ -59,9 +59,9 @@ class Effect:
     line: int = 0
     tool: str = ""
     now: str = ""
-    """What the source says now; empty but for a conflict."""
+    """New value in the source; "" unless this is a conflict."""
     place: str = ""
-    """The name of a conflict that stays open until the author resolves it; empty for all else."""
+    """Name of a conflict that stays open until the author resolves it; "" for other effects."""
     was: str = ""
     """The target that the author decided on."""
     guards: tuple[str, ...] = ()
@@ -69,7 +69,7 @@ class Effect:
     design: Path = Path()
     """The design of an open conflict."""
     is_old: bool = False
-    """Whether an earlier import has reported it."""
+    """Whether an earlier import already reported it."""
 
     @property
     def text(self) -> str:
@@ -140,7 +140,7 @@ class Update:
     """What an import writes over what stands there."""
 
     edits: Mapping[Path, Edit]
-    """By file, the design behind its schemas and the lock last."""
+    """Edits by file: first the schemas, then the design, then the lock."""
     effects: tuple[Effect, ...]
 
 

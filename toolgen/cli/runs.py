@@ -41,9 +41,9 @@ _IN_STATE: Final = {None: "is stored", "unknown": "has a call of unknown outcome
 
 
 _PAGE: Final = 100
-"""Runs that are read at once."""
+"""Runs per page that is read from the engine."""
 _LONGEST: Final = 2_000
-"""Characters of a line about a wait; `toolgen runs show` has all."""
+"""Maximum characters of a line about a suspended call; `toolgen runs show` prints all."""
 
 
 async def list_runs(

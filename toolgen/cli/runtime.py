@@ -38,11 +38,11 @@ from .python_errors import cause_of, user_code_errors
 from .sources import stale_code
 
 ELSEWHERE_S: Final = 30.0
-"""How long a command waits for the process that executes the runs."""
+"""Seconds for which a command waits for the process that executes the runs."""
 SERVER_THRESHOLD: Final = (100_000, 40)
-"""New objects between two looks for garbage of a server, some 10 MB; such looks for each one among others.
+"""Thresholds of the garbage collector in a server: some 10 MB of new objects between two collections.
 
-What a function of `runtime` sets itself holds.
+The function of `runtime` can set other ones.
 """
 NOT_OVER: Final = 3
 """Exit code of a command whose request is stored, where the run or the call is not over yet."""
@@ -55,7 +55,7 @@ UNANSWERABLE: Final = (
     "it cannot be answered: the configured runtime does not keep runs after its process ends\n"
     f"  hint: {DURABLE_HINT}"
 )
-"""What is printed of a call that waits, where the runtime keeps nothing beyond its process."""
+"""Text for a suspended call of a runtime that is not durable."""
 
 
 @asynccontextmanager

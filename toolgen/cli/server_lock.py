@@ -34,7 +34,7 @@ _TITLE: Final = "The tools of the MCP server {!r}, from its lock."
 
 @frozen_record
 class LockRequest:
-    """What the command line asks for: one of `stdio` and `url`."""
+    """The options of the command, with either `stdio` or `url`."""
 
     stdio: str
     """The command that starts a server."""

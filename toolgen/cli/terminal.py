@@ -16,9 +16,9 @@ from toolgen.contract.printable import printable, visible, visible_lines
 _SHOW_AFTER_S: Final = 1
 _NAME_AFTER_S: Final = 5
 _LONGEST_LINE: Final = 79
-"""Characters of a line that is written over; of a longer one the terminal would keep the first part."""
+"""Maximum characters of a line that is overwritten; a terminal would wrap a longer one."""
 Listing: TypeAlias = Literal["text", "json"]
-"""How a list is printed: for people, or as one object a line."""
+"""Format of a list: text for people, or one JSON object per line."""
 
 
 _TOKEN: Final = re.compile(r'(?P<text>"(?:[^"\\]|\\.)*")(?P<colon>:)?|[^\s{}\[\],:"]+')

@@ -11,7 +11,7 @@ from toolgen.contract.printable import printable
 from toolgen.contract.record import frozen_record
 
 _LONGEST: Final = 100
-"""Characters of what a line says about its event."""
+"""Maximum characters of the description of an event."""
 _PLURALS: Final = {"child": "children"}
 _SHORTEST_S: Final = 10.0
 """Seconds below which two decimals are shown."""

@@ -31,20 +31,20 @@ from .outcome import Outcome, error_outcome, print_outcome
 from .sources import inside
 
 _TEXTS: Final = frozenset([".csv", ".json", ".md", ".py", ".toml", ".txt", ".yaml", ".yml"])
-"""Ends of the names of files in which an author writes what a design says."""
+"""Suffixes of the files that can contribute to a design."""
 _POLL_S: Final = 0.1
 _PATIENCE_S: Final = 10.0
-"""How long a round may take before a change ends it."""
+"""Seconds after which a change interrupts a round."""
 _GRACE_S: Final = 3.0
-"""How long a process may live after its outcome, and how long Ctrl-C waits for one in silence."""
+"""Seconds for which a process may live after its outcome, and Ctrl-C waits without a message."""
 
 _TOO_LONG: Final = Outcome(code=2, summary="error: the design did not load in time")
-"""The outcome of a round that a change has ended, so that another one begins at once."""
+"""Outcome of a round that was interrupted by a change; another round begins at once."""
 
 
 @frozen_record
 class Round:
-    """What each generation is asked for."""
+    """The options of each generation."""
 
     file: Path
     format: Format

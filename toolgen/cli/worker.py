@@ -24,19 +24,19 @@ from .runtime import SERVER_THRESHOLD, durable_engine, project_runtime
 _CHECK_EVERY_S: Final = 5.0
 """Seconds between the end of a check and the next one."""
 _CHECK_S: Final = 3.0
-"""Seconds of a check, after which the stores count as unreachable."""
+"""Seconds after which a check of the stores counts as failed."""
 
 _WATCH_S: Final = 1.0
-"""Seconds between two looks at whether the engine still executes."""
+"""Seconds between two checks that the engine still executes runs."""
 _MOST_WAITS: Final = 1_000
-"""Calls that wait, of which the tools are looked at when it begins."""
+"""Maximum number of suspended calls that are compared with the tools at the start."""
 _SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
 
 log = logger("toolgen.cli")
 
 
 class Worker:
-    """The worker of one process, and its state for those who ask."""
+    """The worker of one process, with its state for health checks."""
 
     def __init__(self, drain_s: float = DRAIN_S) -> None:
         self.state: WorkerState = "starting"
@@ -185,7 +185,7 @@ def _on_signal(end: Callable[[], None]) -> Iterator[None]:
 
 
 class StoreWatch:
-    """What the newest check of the stores has found."""
+    """Checks the stores again and again, and stores the newest result."""
 
     def __init__(self, check: Callable[[], Awaitable[None]]) -> None:
         """Construct a watch; `check` raises where a store cannot be used."""

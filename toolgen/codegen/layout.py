@@ -78,11 +78,11 @@ class ModuleScope:
 
     objects: Objects
     modules: Mapping[str, Module]
-    """Where each class, each named enum and each named union stands."""
+    """Module of each class, named enum and named union."""
     has_sensitive: bool
     """Whether a field of a class is sensitive."""
     has_foreign: bool
-    """Whether a class is a schema of somebody else."""
+    """Whether a class comes from a third-party schema."""
 
     def sensitive_places(self, of: ObjectType) -> tuple[str, ...]:
         """Return `shapes.sensitive.sensitive_places` of an object."""

@@ -68,7 +68,7 @@ class Spelled:
     type: str
     constraints: tuple[str, ...] = ()
     markers: tuple[str, ...] = ()
-    """What narrows it beside the `Field(…)`, whose signature has no such limit."""
+    """Further metadata for limits that the signature of `Field(…)` does not have."""
 
 
 class Speller:
@@ -83,7 +83,7 @@ class Speller:
         self._reference = reference
         self._objects = objects
         self._spelled: dict[int, tuple[DataType, Spelled]] = {}
-        """What is written of types, by their identities: one without constraints stands in many fields."""
+        """Spellings of types by identity, because many fields share a type without constraints."""
 
     @cached_property
     def _field(self) -> str:

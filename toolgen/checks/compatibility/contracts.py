@@ -18,7 +18,7 @@ _HINTS: Final = {
     "readOnlyHint": False,
     "idempotentHint": False,
 }
-"""What holds where an entry does not say it (MCP 2025-11-25, `ToolAnnotations`)."""
+"""Defaults of hints that an entry does not have (MCP 2025-11-25, `ToolAnnotations`)."""
 
 
 @frozen_record

@@ -18,7 +18,7 @@ Entry = Mapping[str, Any]
 
 _APPROVAL: Final = "/confirmation/payload"
 _NOTHING: Final[Mapping[str, Json]] = {"schema": {"type": "object", "additionalProperties": False}}
-"""What an approval without a type holds."""
+"""Payload of an approval without a type."""
 _DERIVED: Final = frozenset(("id", "name", "service", "toolset", "digest", "output", "assumed_destructive"))
 """Keys of an entry that say nothing of their own."""
 _ABOUT: Final = {

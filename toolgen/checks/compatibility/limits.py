@@ -97,7 +97,7 @@ def _limit(keyword: str) -> type:
 
 
 KEYWORDS: Final[Mapping[str, type]] = MappingProxyType({keyword: _limit(keyword) for keyword in ROWS})
-"""What checks the keywords of `ROWS`, for jsonschema-rs."""
+"""Validators of the keywords in `ROWS`, for jsonschema-rs."""
 
 
 def _matches(pattern: str) -> Callable[[str], bool]:
@@ -119,4 +119,4 @@ FORMATS: Final[Mapping[str, Callable[[str], bool]]] = MappingProxyType(
         **{name: _matches(pattern) for name, pattern in STRING_FORMATS.items()},
     }
 )
-"""What checks each format that codecs check."""
+"""Validators of the formats that codecs validate."""

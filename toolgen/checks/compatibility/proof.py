@@ -35,7 +35,7 @@ class Gap:
     keyword: str
     """The keyword of the larger schema that is not proved."""
     reason: str
-    """Why, as a sentence without its subject."""
+    """Reason, as a sentence without its subject."""
     name: str = ""
     """The key that is required, or not taken."""
     witnesses: tuple[Any, ...] = ()
@@ -60,7 +60,7 @@ class Case:
     chosen: frozenset[UnionKey]
     large: SchemaNode
     level: int
-    """How many values deep it is."""
+    """Depth of the value in the document."""
     depth: int
     flat: Flat = field(init=False)
 
@@ -147,7 +147,7 @@ class Proof:
         self._open: dict[object, int] = {}
         self._proved: set[object] = set()
         self._trail: list[object] = []
-        """What was proved, in order; what was proved within a pair that has a gap is forgotten."""
+        """Proved pairs, in order; pairs that were proved within one that has a gap are removed again."""
 
     def gaps(self, small: SchemaNode, large: SchemaNode) -> list[Gap]:
         """Return what keeps one schema from containing the other, with witnesses that both have judged."""

@@ -1,4 +1,4 @@
-"""The table of changes: of each its code, whom it breaks, the step of the version it asks for, advice."""
+"""The table of changes: code, broken parties, version step, explanation and advice of each."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from toolgen.contract.record import frozen_record
 Party: TypeAlias = Literal["callers", "consumers", "suspended_calls", "generated_code"]
 Step: TypeAlias = Literal["major", "minor", "patch"]
 Kind: TypeAlias = Party | Literal["weakened", "undecided", "behaviour", "texts"]
-"""What a change can be refused for: the party that it breaks in documents, or one of the rest."""
+"""Kind of a change for `--fail-on`: the party that it breaks in documents, or another kind."""
 
 PARTIES: Final[Mapping[str, Party]] = MappingProxyType(
     {"C": "callers", "R": "consumers", "W": "suspended_calls", "S": "generated_code"}
 )
-"""The parties by their letter; a small letter breaks them in behaviour, and in no document."""
+"""The parties by letter; a lowercase letter means that only behaviour breaks, not documents."""
 KINDS: Final[tuple[Kind, ...]] = ("weakened", *PARTIES.values(), "undecided", "behaviour", "texts")
 STEPS: Final[tuple[Step, ...]] = ("patch", "minor", "major")
 """The steps of a version, the smallest first."""
@@ -34,9 +34,9 @@ class ChangeRule:
     explanation: str
     advice: str = ""
     is_weakening: bool = False
-    """A guard became weaker. It is listed first, and no version lets it through."""
+    """Whether a guard became weaker. Such changes are listed first, and no version accepts them."""
     is_undecided: bool = False
-    """Nothing was proved, and no document of a difference was found."""
+    """Whether neither a proof nor a document that shows a difference was found."""
 
 
 _NEW_TOOL: Final = "keep the tool as it was, mark it Deprecated, and add a new tool"

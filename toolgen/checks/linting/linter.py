@@ -42,7 +42,7 @@ CODES: Final[Mapping[str, Code]] = MappingProxyType(
 
 @frozen_record
 class LintSettings:
-    """What a project says of the rules; both are empty where it says nothing."""
+    """The settings of a project for the rules; both are empty without settings."""
 
     levels: Mapping[str, Setting] = field(default_factory=dict)
     limits: Mapping[str, int] = field(default_factory=dict)
@@ -58,11 +58,11 @@ class LintSettings:
 
 @frozen_record
 class Linted:
-    """What the rules found."""
+    """The findings of the rules."""
 
     findings: tuple[Finding, ...]
     suppressed: tuple[tuple[str, str, str], ...]
-    """Tool, code and reason of what the authors turned off."""
+    """Tool, code and reason of each suppressed finding."""
 
 
 def lint(tools: Iterable[LintedTool], settings: LintSettings | None = None) -> Linted:

@@ -37,7 +37,7 @@ class LintRule:
     explanation: str
     check: Check
     is_on: bool = True
-    """Whether a project that says nothing has it."""
+    """Whether the rule is on by default."""
     limit: int = 0
     """The most that it lets through; 0 for a rule that counts nothing."""
 

@@ -57,12 +57,12 @@ class LintedTool:
     has_examples: bool
     is_bounded: bool
     says_behaviour: bool | None
-    """Whether the author said what it does to the world; None where that is not known."""
+    """Whether the author wrote annotations; None if that is unknown."""
     place: Place = NOWHERE
     suppressed: Mapping[str, str] = field(default_factory=dict)
     """The reason by the code of a rule."""
     around: Around = field(default_factory=Around)
-    """What its toolset turns off."""
+    """Rules that its toolset turns off."""
 
     @cached_property
     def nodes(self) -> tuple[LintedSchema, ...]:

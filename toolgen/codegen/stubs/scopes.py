@@ -13,7 +13,7 @@ class Imported:
     """One import of the module's own scope."""
 
     spelling: str
-    """What the module writes for it: `docs`, or `gen.x.toolsets.documents` after a plain import."""
+    """Spelling in the module: `docs`, or `gen.x.toolsets.documents` after a plain import."""
     target: str
     """Dotted path; a relative one starts with its dots."""
     line: int

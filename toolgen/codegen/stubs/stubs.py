@@ -49,7 +49,7 @@ class Stub:
     statuses: tuple[Status, ...] = ()
     """Statuses by line."""
     insertions: tuple[Insertion, ...] = ()
-    """What the file is to gain, by line."""
+    """Code to insert, by line."""
     lacks: tuple[str, ...] = ()
     """Imports that the insertions name and the file does not have."""
 

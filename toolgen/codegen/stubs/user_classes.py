@@ -22,7 +22,7 @@ _EMPTY: Final = frozenset(["ABC", "Generic", "Protocol", "object"])
 """Bases that define no tool's method."""
 _ANYTHING: Final = frozenset(["Any", "object", "Never", "NoReturn"])
 _ASYNC, _SYNC = "ToolContext", "SyncToolContext"
-"""What a method takes that is asynchronous, and one that is not."""
+"""Context types of asynchronous and synchronous methods."""
 _TRANSPARENT: Final = frozenset(["final", "override"])
 """Decorators that leave a signature as it is written."""
 

@@ -37,9 +37,9 @@ class FileScope:
 
     objects: Objects
     crossing: CrossingTypes
-    """What crosses the surface by it: of the shared types, by the tools of all toolsets."""
+    """Types that cross the surface; for shared types, those of the tools of all toolsets."""
     names: Mapping[Side, Mapping[str, str]]
-    """What a type is called in TypeScript, by its name in the design and its side."""
+    """Names of types in TypeScript, by side and by name in the design."""
     shared: frozenset[str]
     """The names, in TypeScript, of what stands in the file of shared types."""
 

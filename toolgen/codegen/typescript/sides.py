@@ -22,7 +22,7 @@ from toolgen.shapes.fields import (
 
 Side: TypeAlias = Literal["sent", "received"]
 Named: TypeAlias = "ObjectType | EnumType | UnionType"
-"""What has a name: an object, an enum or a union."""
+"""Types with a name: objects, enums and unions."""
 
 
 @frozen_record

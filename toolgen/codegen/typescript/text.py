@@ -16,7 +16,7 @@ WIDTH: Final = 100
 
 _NAME: Final = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]*")
 _TAG: Final = re.compile(r"(?<![\w\\])@(?=[A-Za-z])")
-"""What TSDoc would take for a tag, and the compiler for a directive such as `@ts-ignore`."""
+"""Text that TSDoc would read as a tag, or the compiler as a directive such as `@ts-ignore`."""
 _MOST: Final = 2**53 - 1
 """`Number.MAX_SAFE_INTEGER`."""
 

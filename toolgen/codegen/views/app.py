@@ -19,7 +19,7 @@ from ..text import docstring, quote
 from .agent import REGISTER_PARAMETERS
 
 _OWN: Final = ("runtime", "serve", "engine", "planner", "server", "made", "folder", "path")
-"""What the module defines; no toolset has one of these names there."""
+"""Names that the module defines, which no toolset can use there."""
 
 
 @frozen_record
@@ -27,7 +27,7 @@ class AppPlace:
     """Where the parts of a project are imported from."""
 
     name: str
-    """What the project is called."""
+    """Name of the project."""
     package: str
     """Import path of the folder of `app.py`."""
     generated: str

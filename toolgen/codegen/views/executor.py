@@ -96,9 +96,9 @@ class ExecutorView:
     """Literal of the methods that hosts implement for the bound tools, by service; "" for none."""
     cached: str
     calling: str
-    """What makes a client at its first use, and what tells it of the call; "" where nothing is called."""
+    """Name of the context manager around calls of clients; "" without clients."""
     answered: str
-    """What reads the answers of lenient services; "" where there is none."""
+    """Name of the function that reads the answers of lenient services; "" without such services."""
     bound_tools: tuple[BoundToolView, ...]
     registration: ExecutorArgumentView
 

@@ -120,7 +120,7 @@ class CompletionsView:
     planner: str
     complete: str
     stream: str
-    """What the module imports, as it names it."""
+    """Name of the streaming function as it is imported."""
     completions: tuple[CompletionView, ...]
 
 

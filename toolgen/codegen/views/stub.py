@@ -19,7 +19,7 @@ from ..text import docstring, quote
 _WIDTH: Final = 100
 """Columns of generated code; an inserted method looks as if it had been there from the start."""
 _RUNTIME_NAMES: Final = ("LongRunningReturn", "ToolContext", "ToolReturn")
-"""What a stub imports of the runtime."""
+"""Names that a stub imports from the runtime."""
 
 
 @frozen_record

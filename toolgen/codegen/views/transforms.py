@@ -241,7 +241,7 @@ def _truncated(mapping: ObjectMapping, tool: Tool) -> str:
 
 
 _COPIES: Final = {"array": "list", "map": "dict"}
-"""What copies a container whose values fit; to a type checker, a list of int is no list of float."""
+"""Functions that copy a container whose values fit: for type checkers, list[int] is not list[float]."""
 
 
 class FieldConverter:

@@ -21,9 +21,9 @@ class Edit:
     """What a file held when it was read, and what it holds after."""
 
     old: bytes | None = None
-    """None: it was not there."""
+    """Content before; None if the file did not exist."""
     new: bytes | None = None
-    """None: it goes."""
+    """Content after; None if the file is deleted."""
 
 
 @dataclass(slots=True, kw_only=True)

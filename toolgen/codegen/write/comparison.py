@@ -17,7 +17,7 @@ from .disk_errors import disk_error
 from .safe_paths import SafePath, kind, read_file
 
 CACHES: Final = frozenset(["__pycache__", ".mypy_cache", ".pytest_cache", ".ruff_cache", ".DS_Store"])
-"""What other programs leave in a folder that is ours."""
+"""Folders that other programs create in generated code."""
 
 _MOST_NAMES: Final = 10
 _ELSEWHERE: Final = "move them elsewhere, or give toolgen its own folder in [tool.toolgen]"
@@ -37,7 +37,7 @@ class Comparison:
     changed: tuple[str, ...] = ()
     """Files that toolgen wrote, from another design."""
     edited: tuple[str, ...] = ()
-    """Not as toolgen wrote them."""
+    """Files that were changed since toolgen wrote them."""
     unrecorded: tuple[str, ...] = ()
     """Planned and there, but the manifest does not know them."""
     stale: tuple[str, ...] = ()
@@ -46,7 +46,7 @@ class Comparison:
     """Stale, but somebody edited them."""
 
     is_noted: bool = False
-    """Whether the manifest is that of the new files, as toolgen writes it."""
+    """Whether the manifest matches the new files."""
 
     @property
     def is_current(self) -> bool:

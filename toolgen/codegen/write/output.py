@@ -24,7 +24,7 @@ class WriteReport:
     """The changes of a run; paths are relative to the folder."""
 
     manifest: Manifest = field(default_factory=Manifest, compare=False)
-    """What the folder has after the run, with files that were left alone."""
+    """Files in the folder after the run, including those that were left alone."""
     written: tuple[str, ...] = ()
     edited: tuple[str, ...] = ()
     """Had been edited, and were written again."""

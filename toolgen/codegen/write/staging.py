@@ -21,7 +21,7 @@ from .folder_lock import locked
 from .safe_paths import SafePath
 
 STAGING: Final = ".toolgen-staging-"
-"""How the names of the folders begin in which runs prepare their files."""
+"""Prefix of the folders in which runs prepare their files."""
 
 _MARKER: Final = PurePosixPath(".toolgen-staging")
 """The file that says what a staging folder is."""
