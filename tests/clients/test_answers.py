@@ -107,7 +107,7 @@ async def test_a_missing_tag_is_that_of_the_branch_whose_keys_an_answer_has() ->
     ):
         assert (await read(answer(200, json.dumps({"user": sent}).encode()), users)).user == read_as
     failure = await error(answer(200, b'{"user":{"view":"other","name":"a"}}'), users)
-    assert "$.user fits none of the documented alternatives" in str(failure)
+    assert "$.user matches none of the documented alternatives" in str(failure)
 
 
 async def test_null_of_an_optional_attribute_is_absence() -> None:

@@ -80,7 +80,7 @@ DRIFT = {
     "a map for a list": (ORDER | {"items": {}}, ["$.items must be an array, not an object"]),
     "a new branch of a union": (
         ORDER | {"buyer": {"kind": "club", "seats": 3}},
-        ["$.buyer fits none of the documented alternatives"],
+        ["$.buyer matches none of the documented alternatives"],
     ),
     "a branch that does not fit": (
         ORDER | {"buyer": {"kind": "company", "number": "x"}},

@@ -118,7 +118,7 @@ def known_keys(core: object) -> Iterator[str]:
             yield from (field.get("validation_alias", name) for name, field in node["fields"].items())
 
 
-NO_BRANCH: Final = "fits none of the documented alternatives"
+NO_BRANCH: Final = "matches none of the documented alternatives"
 _LONGEST_LIST: Final = 200
 """Characters of the values of an enumeration in an issue."""
 

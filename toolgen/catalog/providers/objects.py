@@ -25,7 +25,7 @@ _EXPLICIT: Final[Schema] = {
     "properties": {EXPLICIT_NULL: {"type": "null"}},
     "required": [EXPLICIT_NULL],
     "additionalProperties": False,
-    "description": "To set null. Null alone leaves the value out.",
+    "description": "Pass this object to set null. A plain null leaves the value out.",
 }
 
 
@@ -193,7 +193,9 @@ def _pairs(ctx: Context, schema: Schema, rest: Json, place: SchemaPlace) -> Part
         if size is not None and "properties" not in schema and _is_size_taken(ctx, keyword, size)
     }
     kept_keywords = {own for size, own in zip(_SIZES, _SIZES_OF_MAPS, strict=True) if size in limits}
-    text = ctx.description(schema, place, _OF_OBJECT | kept_keywords, "Keys and values, each key once.")
+    text = ctx.description(
+        schema, place, _OF_OBJECT | kept_keywords, "Pairs of key and value. Each key occurs once."
+    )
     return Part(schema={"type": "array", "items": item, **limits, **text}, codec=Pairs(inner.codec))
 
 
@@ -242,7 +244,7 @@ def _tuple_part(
     ctx.lose(place, "prefixItems", "described", f"{len(first)} items in this order")
     if others is None and _is_size_taken(ctx, _MOST, len(first)):
         sizes = {**sizes, _MOST: min(len(first), sizes.get(_MOST, len(first)))}
-    text = ctx.description(schema, place, keywords, f"The order of the first {len(first)} items counts.")
+    text = ctx.description(schema, place, keywords, f"The first {len(first)} items have fixed positions.")
     codec = Array(first=tuple(part.codec for part in parts), items=others.codec if others else SAME)
     items = wires[0] if len(wires) == 1 else {"anyOf": wires}
     return Part(schema={"type": "array", "items": items, **sizes, **text}, codec=codec)

@@ -92,11 +92,11 @@ def _examples(value: Json, schema: Mapping[str, Json]) -> str:
 
 def _names(value: Any, schema: Mapping[str, Json]) -> str | None:
     parts = [text for key, rule in value.items() if (text := sentence(key, rule, value))]
-    return f"Of each key: {joined(*parts)}" if parts else "" if set(value) <= {"type"} else None
+    return f"Each key: {joined(*parts)}" if parts else "" if set(value) <= {"type"} else None
 
 
 def _dependent(value: Any, schema: Mapping[str, Json]) -> str | None:
-    rules = [f"With {key}, also {' and '.join(names)}." for key, names in value.items() if names]
+    rules = [f"{key} requires {' and '.join(names)}." for key, names in value.items() if names]
     return " ".join(rules)
 
 
@@ -112,7 +112,7 @@ _SENTENCES: Final[Mapping[str, Callable[[Any, Mapping[str, Json]], str | None]]]
     "const": lambda value, _: f"Always {shown(value)}.",
     "contentEncoding": lambda value, _: f"Encoded in {value}.",
     "propertyNames": _names,
-    "required": lambda value, _: f"With the keys {listed(value)}." if value else "",
+    "required": lambda value, _: f"Required keys: {listed(value)}." if value else "",
     "dependentRequired": _dependent,
     "deprecated": lambda value, _: "Deprecated." if value else "",
     "additionalProperties": lambda value, _: "" if value is True or value == {} else None,

@@ -264,7 +264,7 @@ def expand_postponed(postponed: Sequence[LocatedIssue]) -> list[LocatedIssue]:
 
 def postponed_issue(keys: Keys, later: Callable[[], Sequence[LocatedIssue]]) -> LocatedIssue:
     """Return the placeholder for the issues of a union, which are computed only if needed."""
-    return LocatedIssue(invalid_value_issue(keys, "fits none of the alternatives"), "", later=later)
+    return LocatedIssue(invalid_value_issue(keys, "matches none of the alternatives"), "", later=later)
 
 
 def _without_labels(loc: Keys) -> Keys:

@@ -242,7 +242,9 @@ class Rules:
         self, branches: Sequence[Iterable[ValidationError]], keys: Keys, actual: str
     ) -> Sequence[LocatedIssue]:
         issues = union_issues([self._read(branch, keys) for branch in branches], keys)
-        return issues or (LocatedIssue(invalid_value_issue(keys, "fits none of the alternatives"), actual),)
+        return issues or (
+            LocatedIssue(invalid_value_issue(keys, "matches none of the alternatives"), actual),
+        )
 
     def _issue(self, error: ValidationError, keys: Keys, actual: str) -> FieldIssue:
         kind: Any = error.kind
