@@ -22,7 +22,7 @@ def knowing(*values: object) -> Secrets:
 
 def test_a_large_value_is_looked_for_by_few_pieces() -> None:
     secrets = knowing(LARGE)
-    assert secrets.looked_for <= ALL_PIECES + len(LARGE) // STRIDE
+    assert secrets.term_count <= ALL_PIECES + len(LARGE) // STRIDE
     assert secrets.scrubbed("nothing of it") == "nothing of it"
     assert secrets.scrubbed(f"<{LARGE}>") == f"<{HIDDEN}>"
     assert secrets.scrubbed(f"<{LARGE[ALL_PIECES - 40 : ALL_PIECES + 60]}>") == f"<{HIDDEN}>"
@@ -48,7 +48,7 @@ def test_a_value_is_hidden_at_the_end_of_a_text_and_cut_off() -> None:
 def test_what_is_not_searched_is_not_shown(values: list[str]) -> None:
     secrets = knowing(values)
     assert secrets.knows_any
-    assert secrets.looked_for <= 100_000
+    assert secrets.term_count <= 100_000
     assert secrets.scrubbed("disk full") == HIDDEN
     assert secrets.scrubbed("no") == "no"
 
@@ -56,7 +56,7 @@ def test_what_is_not_searched_is_not_shown(values: list[str]) -> None:
 @pytest.mark.exhaustive
 def test_forms_that_escape_much_are_bounded() -> None:
     secrets = knowing("\n".join(f"line {number} '\"\\ é" for number in range(6_000)))
-    assert secrets.looked_for <= 150_000
+    assert secrets.term_count <= 150_000
     assert secrets.scrubbed("disk full") == HIDDEN
 
 
@@ -70,7 +70,7 @@ def test_a_text_that_is_too_long_to_be_searched_is_hidden() -> None:
 
 def test_thousands_of_short_values_are_found_by_how_they_begin() -> None:
     secrets = knowing([f"v{number:04}" for number in range(9_000)])
-    assert secrets.looked_for == 9_000
+    assert secrets.term_count == 9_000
     assert secrets.scrubbed("v0001 v9001 xv0002 v0003y v0004") == f"{HIDDEN} v9001 xv0002 v0003y {HIDDEN}"
     assert secrets.scrubbed("v000" * 10_000) == "v000" * 10_000
 

@@ -342,7 +342,7 @@ def test_the_name_of_a_tool_is_an_identifier(name: str, expected: str) -> None:
 
 def test_tools_that_become_one_name_are_numbered() -> None:
     wanted = ["get_user", "get__user", "get_user", "a" * 64, "a" * 64]
-    names = DesignNames().give_all({f"tool {at}": [name] for at, name in enumerate(wanted)})
+    names = DesignNames().assign_all({f"tool {at}": [name] for at, name in enumerate(wanted)})
     assert [*names.values()] == [
         "get_user",
         "get__user_2",

@@ -110,9 +110,9 @@ def test_names_are_those_of_the_provider_and_lead_back() -> None:
         "plain",
     ]
     for one in found.projections:
-        assert found.called(one.name) is one
+        assert found.tool_named(one.name) is one
     assert [one.tool for one in found.projections] == names
-    assert found.called("math.factorial") is None
+    assert found.tool_named("math.factorial") is None
     assert declarations([entry("1st")], "gemini").projections[0].name == "_1st"
 
 

@@ -13,7 +13,7 @@ from tests.selection import covering
 from toolgen.calls.functions.foreign_codec import json_schema_codec
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.json_value import Json
-from toolgen.shapes.foreign.rule_paths import Looks, count_errors
+from toolgen.shapes.foreign.rule_paths import VisitCounter, count_errors
 from toolgen.shapes.foreign.rules import Rules
 from toolgen.shapes.foreign.targets import Targets
 from toolgen.shapes.issues import TooComplexError
@@ -84,7 +84,7 @@ def test_the_table_has_the_keywords_of_all_drafts() -> None:
 )
 def test_a_keyword_that_is_applied_is_counted(dialect: str, word: str, attack: Any, document: Any) -> None:
     with pytest.raises(TooComplexError):
-        Looks(doubling({"$schema": dialect, **attack}, {"type": "integer"})).take(document, 9, Steps())
+        VisitCounter(doubling({"$schema": dialect, **attack}, {"type": "integer"})).take(document, 9, Steps())
 
 
 D4, D7 = (f"http://json-schema.org/draft-0{number}/schema#" for number in (4, 7))
@@ -223,4 +223,4 @@ def test_kinds_that_hold_one_another_are_few_looks() -> None:
         f"d{at}": {"properties": {f"p{key}": {"$ref": f"#/$defs/d{(at + 7 * key) % 100}"} for key in (1, 2)}}
         for at in range(100)
     }
-    assert Looks({"$ref": "#/$defs/d0", "$defs": kinds}).a_value < 10
+    assert VisitCounter({"$ref": "#/$defs/d0", "$defs": kinds}).a_value < 10

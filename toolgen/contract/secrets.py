@@ -91,7 +91,7 @@ class Secrets:
         return bool(self._values) or any(other.knows_any for other in self._others)
 
     @property
-    def looked_for(self) -> int:
+    def term_count(self) -> int:
         """The number of words and pieces that are looked for."""
         return len(self._words) + len(self._pieces)
 

@@ -23,13 +23,13 @@ def each(results: Iterable[T], pointer: str, tool: str = "") -> Iterator[T | Fin
         ToolgenError: the environment is at fault, so that no other tool would succeed.
     """
     faults: list[Finding] = []
-    with apart(faults, pointer, tool):
+    with findings_for_exceptions(faults, pointer, tool):
         yield from results
     yield from faults
 
 
 @contextmanager
-def apart(findings: list[Finding], pointer: str, tool: str) -> Iterator[None]:
+def findings_for_exceptions(findings: list[Finding], pointer: str, tool: str) -> Iterator[None]:
     """Turn an exception in a part of the work on one tool into a finding.
 
     Raises:

@@ -34,7 +34,7 @@ from .clauses_built import NotExpressibleError, check_tool
 from .clauses_layout import MODULES, ClauseCall, CodeValue, Named, Part, Text, call, flat, literal, parts_in
 from .codes import finding_at
 from .contradictions import contradictions
-from .design_attributes import AttributesWriter, is_sensitive, told
+from .design_attributes import AttributesWriter, is_sensitive, without_sensitive_marks
 from .design_functions import BoundTools
 from .design_objects import required_defaults, root_schema_clause, to_clauses
 from .design_types import TypeTable
@@ -79,9 +79,9 @@ class _Module:
         self._source = source
         self._toolset = toolset
         self._names = names
-        names.give("toolset", toolset)
+        names.assign("toolset", toolset)
         has_methods = bool(source.module)
-        self._service = names.give("service" if has_methods else "package", service, f"{service}_service")
+        self._service = names.assign("service" if has_methods else "package", service, f"{service}_service")
         self._types = TypeTable(self._names)
         self._bound = BoundTools(self._service, source.module, self._names)
         self._findings: list[Finding] = []
@@ -93,7 +93,7 @@ class _Module:
             files={f"{self._toolset}.py": self._module(tools), **self._schemas} if tools else {},
             findings=tuple(self._findings),
             imported=len(tools),
-            names=self._names.given,
+            names=self._names.assigned,
         )
 
     def _named(self) -> list[tuple[ImportedTool, str]]:
@@ -111,7 +111,7 @@ class _Module:
                 continue
             message = f"has a name of {len(name)} characters; providers accept at most {naming.LONGEST_NAME}"
             self._find(codes.LONG_NAME, tool, tool.pointer, message, "shorten the name in the source")
-        names = self._names.give_all({identity: [name] for identity, (_, name) in wanted.items()})
+        names = self._names.assign_all({identity: [name] for identity, (_, name) in wanted.items()})
         for identity, (tool, name) in wanted.items():
             if names[identity] != name:
                 message = RENAMED.format(names[identity], name)
@@ -244,7 +244,9 @@ class _Module:
         clause = call(word, *AttributesWriter(self._toolset, class_name, self._types).of(source_schema))
         types = [(type_.name, type_.text) for type_ in self._types.types]
         schemas = check_tool(self._toolset, call("Tool", literal("tool"), Text("T."), clause), types)
-        self._find_lost_notes(tool, told(source_schema), schemas[word == "Return"], pointer)
+        self._find_lost_notes(
+            tool, without_sensitive_marks(source_schema), schemas[word == "Return"], pointer
+        )
         return clause
 
     def _find_lost_notes(

@@ -94,7 +94,7 @@ def is_sensitive(property_: Json) -> bool:
     return any(part.get(MARK) is True for part in objects_in(property_))
 
 
-def told(schema: Any) -> Any:
+def without_sensitive_marks(schema: Any) -> Any:
     """Return the schema of an object without the marks that its attributes say."""
     properties = {key: _unmarked(property_) for key, property_ in schema.get("properties", {}).items()}
     return {**schema, "properties": properties}

@@ -55,7 +55,7 @@ class BoundTools:
         parts = clause.parts
         if len(parts) == 1 and isinstance(parts[0], str):
             return parts[0]
-        name = self._names.give(identity, wanted)
+        name = self._names.assign(identity, wanted)
         text = call("Type", literal(name), literal(None), *parts)
         self.types.append(NamedType(name=name, text=text, claims=(name,)))
         return name

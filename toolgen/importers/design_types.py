@@ -51,7 +51,7 @@ class TypeTable:
         """Keep the types of what was written; those that another tool has too are there already."""
         self._names.claim(written.claims)
         for type_ in written.types:
-            self._names.keep(type_.name, content(type_.text.flat), type_.identity)
+            self._names.record(type_.name, content(type_.text.flat), type_.identity)
             if not self._is_known(type_):
                 self._types[type_.name] = type_
                 self._names.claim(type_.claims)
@@ -65,8 +65,8 @@ class TypeTable:
                 continue
             name = type_.name
             free = self._names.are_free(type_.claims) and seen.isdisjoint(type_.claims)
-            waits = self._names.waits(name, content(type_.text.flat), type_.identity)
-            if waits or not free or name in self._types or not is_type_name(name):
+            is_reserved = self._names.is_reserved(name, content(type_.text.flat), type_.identity)
+            if is_reserved or not free or name in self._types or not is_type_name(name):
                 clashing.add(name)
             seen.update(type_.claims)
         return clashing

@@ -33,7 +33,7 @@ _NEST: Final = re.compile("^([A-Z][A-Za-z0-9]*)Controller_(?=[a-z])")
 _DIGITS: Final = 8
 """Hexadecimal digits of the digest in a shortened name."""
 _ONE_BY_ONE: Final = frozenset(["definition", "object"])
-"""Kinds whose names are asked for one after the other; those of the last import wait for who has them."""
+"""Kinds whose names are assigned one by one; those of the last import are reserved for their owners."""
 _CLASSES: Final = frozenset(["definition", "object", "type"])
 """Kinds whose names are `LikeThis`, so that a number stands at their end without `_`."""
 
@@ -45,7 +45,7 @@ class DesignNames:
     """
 
     def __init__(self, remembered: Mapping[str, str] | None = None) -> None:
-        self.given: dict[str, str] = {}
+        self.assigned: dict[str, str] = {}
         """The names of this import by identity."""
         self._remembered = dict(remembered or {})
         taken = [*_EVERY_TOOLSET, *_KEYWORDS, *(f"variable {each}" for each in _VARIABLES)]
@@ -54,51 +54,51 @@ class DesignNames:
         self._owners: dict[str, str] = dict.fromkeys(taken, "")
         """The identifiers of generated code and of the design that are taken, and for what."""
         self._numbers: dict[tuple[str, str], int] = {}
-        self._waiting: dict[str, set[str]] = {}
-        """The identities that the last import gave an identifier, of those that are asked for one by one."""
+        self._reserved: dict[str, set[str]] = {}
+        """The identities of the last import by identifier, for kinds that are named one by one."""
         for identity, name in self._remembered.items():
             if (kind := identity.partition(" ")[0]) in _ONE_BY_ONE:
                 for each in _identifiers(kind, name, ""):
-                    self._waiting.setdefault(each, set()).add(identity)
+                    self._reserved.setdefault(each, set()).add(identity)
 
-    def give_all(self, wanted: Mapping[str, Sequence[str]], within: str = "") -> dict[str, str]:
+    def assign_all(self, wanted: Mapping[str, Sequence[str]], within: str = "") -> dict[str, str]:
         """Return the names of parts by identity: those of the last import first, then the wanted ones.
 
         Of the wanted names of a part the first that is free counts, else the last with a number. Names of
         errors and arguments are those `within` a tool.
         """
         for identity in wanted:
-            self._give(identity, [self._remembered.get(identity, "")], within)
+            self._assign(identity, [self._remembered.get(identity, "")], within)
         for identity, names in wanted.items():
-            self._give(identity, self._numbered(identity, names), within)
-        return {identity: self.given[identity] for identity in wanted}
+            self._assign(identity, self._numbered(identity, names), within)
+        return {identity: self.assigned[identity] for identity in wanted}
 
-    def give(self, identity: str, *wanted: str, also: str = "") -> str:
+    def assign(self, identity: str, *wanted: str, also: str = "") -> str:
         """Return the name of one part; `also` is another identity by which the last import may know it."""
         names = [self._remembered.get(each, "") for each in (identity, also)]
-        self._give(identity, [*names, *wanted], "", also)
-        self._give(identity, self._numbered(identity, wanted), "", also)
+        self._assign(identity, [*names, *wanted], "", also)
+        self._assign(identity, self._numbered(identity, wanted), "", also)
         if also:
-            self.given.setdefault(also, self.given[identity])
-        return self.given[identity]
+            self.assigned.setdefault(also, self.assigned[identity])
+        return self.assigned[identity]
 
     def remembered(self, identity: str) -> str:
-        """Return the name that the last import gave; "" for none."""
+        """Return the name from the last import; "" for none."""
         return self._remembered.get(identity, "")
 
-    def keep(self, name: str, *identities: str) -> None:
-        """Remember a name that was made of free identifiers elsewhere."""
-        self.given.update(dict.fromkeys(identities, name))
+    def record(self, name: str, *identities: str) -> None:
+        """Record a name that was made of free identifiers elsewhere."""
+        self.assigned.update(dict.fromkeys(identities, name))
 
     def are_free(self, identifiers: Iterable[str]) -> bool:
         """Return whether identifiers are free, and differ from each other."""
         each = list(identifiers)
         return len(set(each)) == len(each) and self._owners.keys().isdisjoint(each)
 
-    def waits(self, identifier: str, *identities: str) -> bool:
-        """Return whether an identifier waits for what the last import gave it, which is none of these."""
-        waiting = self._waiting.get(identifier)
-        return waiting is not None and waiting.isdisjoint(identities)
+    def is_reserved(self, identifier: str, *identities: str) -> bool:
+        """Return whether an identifier is reserved for a part of the last import other than these."""
+        owners = self._reserved.get(identifier)
+        return owners is not None and owners.isdisjoint(identities)
 
     def claim(self, identifiers: Iterable[str], owner: str = "object") -> None:
         """Take identifiers; those of objects until they are written anew."""
@@ -106,24 +106,25 @@ class DesignNames:
             self._owners.setdefault(each, owner)
 
     def restart(self) -> None:
-        """Give the names of objects and variables back, because they are written anew."""
+        """Release the names of objects and variables, because they are written anew."""
         self._owners = {each: owner for each, owner in self._owners.items() if not _is_written(owner)}
-        self.given = {each: name for each, name in self.given.items() if not _is_written(each)}
+        self.assigned = {each: name for each, name in self.assigned.items() if not _is_written(each)}
         self._numbers.clear()
 
     def claim_arguments(self, keys: Iterable[str], tool: str) -> None:
         """Take the names of arguments that stay what they are."""
         self.claim((each for key in keys for each in _identifiers("argument", key, tool)), tool)
 
-    def _give(self, identity: str, names: Iterable[str], within: str, also: str = "") -> None:
-        """Give a part that has no name yet the first of some names that is free."""
+    def _assign(self, identity: str, names: Iterable[str], within: str, also: str = "") -> None:
+        """Assign the first free one of some names to a part that has no name yet."""
         kind = identity.partition(" ")[0]
-        for name in names if identity not in self.given else ():
+        for name in names if identity not in self.assigned else ():
             identifiers = [*_identifiers(kind, name, within)] if name else []
-            is_waiting = kind in _ONE_BY_ONE and any(self.waits(each, identity, also) for each in identifiers)
-            if identifiers and not is_waiting and self.are_free(identifiers):
+            owners = identity, also
+            is_taken = kind in _ONE_BY_ONE and any(self.is_reserved(each, *owners) for each in identifiers)
+            if identifiers and not is_taken and self.are_free(identifiers):
                 self.claim(identifiers, identity)
-                self.given[identity] = name
+                self.assigned[identity] = name
                 return
 
     def _numbered(self, identity: str, names: Sequence[str]) -> Iterator[str]:
@@ -221,10 +222,10 @@ def operation_name(operation_id: str, path: str, method: str) -> str:
     """Return the name of a tool for an operation, without what a framework adds to its id."""
     function = _function(operation_id, path, method)
     name = identifier(function, "tool")
-    return name if len(name) <= naming.LONGEST_NAME else whole_name(operation_id, path, method)
+    return name if len(name) <= naming.LONGEST_NAME else full_name(operation_id, path, method)
 
 
-def whole_name(operation_id: str, path: str, method: str) -> str:
+def full_name(operation_id: str, path: str, method: str) -> str:
     """Return the name of a tool for the whole id of an operation.
 
     Of one with more than 64 characters it is the beginning and a digest.

@@ -18,7 +18,7 @@ from toolgen.shapes import naming
 from toolgen.shapes.foreign.normal_form import safe_text
 
 from . import codes
-from .boundary import apart
+from .boundary import findings_for_exceptions
 from .clauses_built import BuiltDesign, NotExpressibleError
 from .clauses_layout import ClauseCall, Named, Text, call, literal
 from .codes import finding_at
@@ -155,19 +155,19 @@ class _Importer:
             if not services:
                 break
             statements = self._module.statements(services, self._types, self._securities.clauses)
-            built = BuiltDesign(statements, self._types.kept.files)
+            built = BuiltDesign(statements, self._types.untyped.files)
             if built.faults:
                 drafts = self._faults.without(drafts, built.faults)
             else:
                 files = self._module.files(statements, self._types)
-                self._findings += self._astray()
+                self._findings += self._dangling()
                 ledger = SchemaLedger(self._components, built, self._types.names())
                 self._findings += ledger.findings(self._sources(drafts), tuple(self._findings))
         self._findings += loosened_unions(self._components.alternatives.loosened)
-        self._findings += shortened_schemas(self._types.kept.shortened)
+        self._findings += shortened_schemas(self._types.untyped.shortened)
         imported = sum(len(each.methods) for each in services) if files else 0
         findings = tuple(dict.fromkeys(self._findings))
-        return DesignFiles(files=files, findings=findings, imported=imported, names=self._names.given)
+        return DesignFiles(files=files, findings=findings, imported=imported, names=self._names.assigned)
 
     def _name_packages(self, drafts: list[Draft]) -> None:
         """Name the services, one for each list of servers: that of the document first, and their toolsets."""
@@ -181,14 +181,14 @@ class _Importer:
         identities = {key: "service" if key == own else f"service {' '.join(key)}" for key in keys}
         names: dict[str, str] = {}
         for alike in (keys[:1], keys[1:]):
-            names |= self._names.give_all({identities[key]: wanted for key in alike})
+            names |= self._names.assign_all({identities[key]: wanted for key in alike})
             wanted = [*names.values()][:1]
         self._called = {key: names[identity] for key, identity in identities.items()}
         self._module.name_toolsets((self._called[key], tag) for key, tag in tags)
 
-    def _astray(self) -> Iterator[Finding]:
+    def _dangling(self) -> Iterator[Finding]:
         """Yield the findings about references that lead to no schema."""
-        for place, error in self._api.astray.items():
+        for place, error in self._api.dangling.items():
             message = f"{error.message}; any JSON is accepted in its place"
             yield finding_at(codes.LEFT_OUT, place, message, hint=error.hint)
 
@@ -219,7 +219,7 @@ class _Importer:
             key = _key(servers)
             if key not in services:
                 services[key] = ServiceParts(name=self._called[key], servers=servers, security=common)
-            with apart(self._findings, draft.operation.pointer, draft.operation.id):
+            with findings_for_exceptions(self._findings, draft.operation.pointer, draft.operation.id):
                 self._write(draft, services[key])
         return [each for each in services.values() if each.methods]
 
@@ -233,7 +233,7 @@ class _Importer:
         named = self._named(readable, taken)
         for number, (operation, name) in enumerate(zip(taken, named, strict=True)):
             self._progress("operations read", number, len(taken), operation.id)
-            with apart(self._findings, operation.pointer, operation.id):
+            with findings_for_exceptions(self._findings, operation.pointer, operation.id):
                 try:
                     yield self._draft(operation, name)
                 except UnreadableError as error:
@@ -261,7 +261,7 @@ class _Importer:
     def _named(self, readable: list[OpenAPIOperation], taken: list[OpenAPIOperation]) -> list[str]:
         """Return the names of operations."""
         wanted = self._options.selection.wanted(readable, taken)
-        names = list(self._names.give_all({identity: [name] for identity, name in wanted.items()}).values())
+        names = list(self._names.assign_all({identity: [name] for identity, name in wanted.items()}).values())
         for operation, name, first in zip(taken, names, wanted.values(), strict=True):
             if name != first:
                 message = RENAMED.format(name, first)

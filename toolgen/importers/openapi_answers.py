@@ -213,7 +213,7 @@ class AnswerWriter:
 
     def _whole(self, answer: _Answer, class_name: str) -> tuple[Part | Named, ...] | None:
         """Return what stands in a clause of an object; None where the answer is none of known properties."""
-        if answer.cut is None or answer.media != "json" or answer.cut.apart:
+        if answer.cut is None or answer.media != "json" or answer.cut.separate:
             return None
         schema = answer.schema
         if isinstance(schema, dict) and isinstance(schema.get("$ref"), str) and len(schema) == 1:
@@ -259,7 +259,7 @@ class AnswerWriter:
             keys=cut.keys,
             direction="out",
             properties={name: cut.properties["x"]},
-            apart={name} if cut.apart else set(),
+            separate={name} if cut.separate else set(),
             fixed=dict.fromkeys([name], cut.fixed["x"]) if cut.fixed else {},
         )
         written = self._types.written(named, class_name, None)
@@ -274,7 +274,7 @@ class AnswerWriter:
         """Return the declared errors, each with the `Response` that means it."""
         class_name = naming.class_name(tool)
         wanted = {f"error {identity} {answer.status}": _error_name(answer) for answer in answers.bad}
-        names = self._names.give_all(
+        names = self._names.assign_all(
             {each: [name, f"{name}_{each.rpartition(' ')[2].lower()}"] for each, name in wanted.items()}, tool
         )
         written: list[tuple[ClauseCall, ClauseCall]] = []
@@ -309,8 +309,8 @@ class AnswerWriter:
                 ), ()
             held = [self._attribute(answer, attribute, class_name, required=True)]
         except NotExpressibleError:
-            if answer.cut is not None and not answer.cut.apart:
-                answer.cut.keep_apart()
+            if answer.cut is not None and not answer.cut.separate:
+                answer.cut.separate_all()
                 return self._details(answer, name, class_name, described)
             end = Named("required", literal(True))
             held = [call("Attribute", literal(attribute), "Any", Text(described), end)]

@@ -218,7 +218,7 @@ def _known(api: API, schema: object, place: str) -> tuple[dict[str, object], str
         return api.followed(schema, place)
     except UnreadableError as error:
         if isinstance(schema, dict):
-            api.astray.setdefault(error.pointer, error)
+            api.dangling.setdefault(error.pointer, error)
         return {}, place
 
 

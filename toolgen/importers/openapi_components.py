@@ -13,7 +13,7 @@ from toolgen.shapes.foreign.reader.keywords import ANNOTATIONS, children
 
 from .clauses_values import REQUEST_FORMATS
 from .openapi_document import API, UnreadableError, component_name, listed, mapping, text
-from .openapi_tags import TagValue, is_meant, tag_value
+from .openapi_tags import TagValue, is_tag_key, tag_value
 from .openapi_unions import Alternatives, is_null
 from .pointers import joined
 from .records import a_kind
@@ -278,7 +278,7 @@ class Components:
 
     def _fault_of_key(self, key: str, branch: object, place: str, name: str) -> str:
         types, choices = self._choices(branch, name, place)
-        if choices and not any(is_meant(key, value) for value in choices):
+        if choices and not any(is_tag_key(key, value) for value in choices):
             return f"{name!r} cannot have this value in the branch"
         return (
             "" if choices or tag_value(key, types) is not None else f"{name!r} is not a string in the branch"
@@ -317,7 +317,7 @@ class Components:
             return own
         keys = mapped.get(self.canonical(address), [])
         if own:
-            return tuple(value for key in keys for value in own if is_meant(key, value)) or own
+            return tuple(value for key in keys for value in own if is_tag_key(key, value)) or own
         values = [tag_value(key, types) for key in keys or [component_name(address)]]
         return tuple(value for value in values if value is not None)
 

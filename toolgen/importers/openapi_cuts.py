@@ -56,13 +56,13 @@ class Cut:
     direction: Direction = ""
     fixed: dict[str, Part] = field(default_factory=dict)
     """Types that stand for a property whatever its schema says."""
-    apart: set[str] = field(default_factory=set)
+    separate: set[str] = field(default_factory=set)
     """Properties that stay schemas although clauses could express them."""
     properties: dict[str, tuple[object, str]] = field(default_factory=dict)
     """Schemas as written, with their addresses, by property."""
 
     @property
-    def whole(self) -> dict[str, Any]:
+    def complete_schema(self) -> dict[str, Any]:
         """The schema with what it refers to by name."""
         return {**self.schema, "$defs": self.definitions} if self.definitions else self.schema
 
@@ -76,9 +76,9 @@ class Cut:
             return joined(addresses[rest[0]], *rest[1:-1])
         return self.place + pointer
 
-    def keep_apart(self) -> None:
+    def separate_all(self) -> None:
         """Let all properties stay schemas, whatever clauses could express of them."""
-        self.apart |= self.properties.keys()
+        self.separate |= self.properties.keys()
         held = {name: notes_of_part(part) for name, part in self.schema["properties"].items()}
         self.schema = {**self.schema, "properties": held}
 

@@ -51,7 +51,7 @@ class API:
         """The address that the document has, or says it has (OAS 3.2.0, 4.1.2.2); "" for none."""
         self.size = size_of(document)
         """Number of values in the document and in those of its files that were read so far."""
-        self.astray: dict[str, UnreadableError] = {}
+        self.dangling: dict[str, UnreadableError] = {}
         """The references of schemas that lead to no schema, and what is none, by place."""
         self._read = read
         self._files: dict[str, object] = {}
@@ -125,7 +125,7 @@ class API:
     def target(self, reference: str, place: str) -> str | None:
         """Return the address of the schema that the `$ref` of another one leads to.
 
-        None for a dangling reference, which affects only the value that it stands for; `astray` records it.
+        None for a dangling reference, which affects only the value that it stands for; `dangling` records it.
         """
         key = reference, file_of(place)
         if key not in self._targets:
@@ -133,17 +133,17 @@ class API:
                 address = self.address(reference, place)
                 self.find(address, place)
             except UnreadableError as error:
-                self.astray.setdefault(place, error)
+                self.dangling.setdefault(place, error)
                 return None
             self._targets[key] = address
         return self._targets[key]
 
     def schema(self, value: object, place: str) -> dict[str, object] | bool:
-        """Return a schema; any value if it is not a schema, which `astray` records."""
+        """Return a schema; any value if it is not a schema, which `dangling` records."""
         if isinstance(value, dict | bool):
             return value
         error = UnreadableError(place, f"expected a schema, not {a_kind(value)}", "write a schema")
-        self.astray.setdefault(place, error)
+        self.dangling.setdefault(place, error)
         return True
 
     def followed(self, value: object, address: str) -> tuple[dict[str, object], str]:

@@ -16,10 +16,10 @@ from .clauses_built import Fault, NotExpressibleError
 from .clauses_layout import ClauseCall
 from .openapi_answers import Answers
 from .openapi_cuts import Cut
-from .openapi_kept import MISFIT, MISFIT_HINT
 from .openapi_operations import OpenAPIOperation
 from .openapi_requests import PayloadParts
 from .openapi_types import TypeBook
+from .openapi_untyped import MISFIT, MISFIT_HINT
 
 T = TypeVar("T")
 Side: TypeAlias = Literal["payload", "result"]
@@ -37,16 +37,16 @@ class Draft:
     payload: Cut
     answers: Answers
     security: tuple[ClauseCall, ...]
-    loosened: dict[Side, int] = field(default_factory=dict)
+    simplified: dict[Side, int] = field(default_factory=dict)
     """Number of times that a side was simplified, because the design could not express its clauses."""
 
-    def loosen(self, side: Side) -> int:
+    def simplify(self, side: Side) -> int:
         """Let the attributes of a side be schemas, then any JSON; return how often that was done before."""
-        before = self.loosened.get(side, 0)
-        self.loosened[side] = before + 1
+        before = self.simplified.get(side, 0)
+        self.simplified[side] = before + 1
         for cut in [self.payload] if side == "payload" else self.answers.good_cuts():
             if before == 0:
-                cut.keep_apart()
+                cut.separate_all()
             else:
                 cut.fixed = dict.fromkeys(cut.properties, "Any") | cut.fixed
         return before
@@ -90,7 +90,7 @@ class Faults:
     def _mend(self, draft: Draft | None, place: tuple[str, str], fault: Fault) -> bool:
         """Let what is at fault say less; return whether something did."""
         owner, clause = place
-        if draft is None and fault.part and self._types.loosen(owner, is_example=clause == "Example"):
+        if draft is None and fault.part and self._types.simplify(owner, is_example=clause == "Example"):
             return True
         if clause == "Error" or (draft is None and owner in self._types.types):
             word = fault.part.flat if clause == "Error" and fault.part else owner
@@ -104,11 +104,11 @@ class Faults:
             self._find(codes.ODD_SCHEMA, pointer, MISFIT, MISFIT_HINT, tool=draft.operation.id)
             draft.request.example = {}
             return True
-        return clause in SIDES and self._loosen(draft, SIDES[SIDES.index(clause)], fault.message)
+        return clause in SIDES and self._simplify(draft, SIDES[SIDES.index(clause)], fault.message)
 
-    def _loosen(self, draft: Draft, side: Side, fault: str) -> bool:
+    def _simplify(self, draft: Draft, side: Side, fault: str) -> bool:
         """Let a side of an operation say less; return whether that was possible."""
-        before = draft.loosen(side)
+        before = draft.simplify(side)
         if before == 1:
             what = "arguments" if side == "payload" else "result"
             message = f"the design cannot express the types of its {what} ({fault}); any JSON is accepted"
@@ -126,7 +126,7 @@ class Faults:
             try:
                 return write()
             except NotExpressibleError as error:
-                if not self._loosen(draft, side, str(error)):
+                if not self._simplify(draft, side, str(error)):
                     raise
 
     def errors(

@@ -45,7 +45,7 @@ class OpenAPIModule:
         """Name the toolsets for tags of services; what has no tag is called like the whole."""
         wanted = {key: self._toolset(key[1]) for key in tags}
         identities = {key: f"toolset {' '.join(key)}" for key in wanted}
-        names = self._names.give_all({identities[key]: [name] for key, name in wanted.items()})
+        names = self._names.assign_all({identities[key]: [name] for key, name in wanted.items()})
         self._toolsets = {key: names[identity] for key, identity in identities.items()}
 
     def statements(
@@ -62,8 +62,8 @@ class OpenAPIModule:
         for each in services:
             statements += self._statements(each, errors, written)
         reached = _reached(statements, written)
-        types.kept.read(name for name, _ in statements if name in reached)
-        statements = [(n, types.kept.clauses.get(n, part)) for n, part in statements if n in reached]
+        types.untyped.read(name for name, _ in statements if name in reached)
+        statements = [(n, types.untyped.clauses.get(n, part)) for n, part in statements if n in reached]
         about = literal(self._name), Text(self._description)
         quoted = [name for name in types.quoted if name in reached]
         return [*statements, ("design", call("Design", *about, *quoted, *written))]
@@ -71,7 +71,7 @@ class OpenAPIModule:
     def files(self, statements: list[tuple[str, ClauseCall]], types: TypeBook) -> dict[str, str]:
         """Return the module of the variables of a design and the schemas beside it, by path."""
         about = f"The API {self._name}: `toolgen gen` reads `design` and writes its client and types."
-        held = types.kept.files
+        held = types.untyped.files
         schemas = [part for _, part in statements if part.clause == "JSONSchema"]
         paths = [text for part in schemas for text in _mentioned(part) if text in held]
         return {
@@ -92,7 +92,7 @@ class OpenAPIModule:
             f"variable {content(flat)}": [naming.constant(str(getattr(error.parts[0], "value", "error")))]
             for flat, error in shared.items()
         }
-        return dict(zip(shared.values(), self._names.give_all(wanted).values(), strict=True))
+        return dict(zip(shared.values(), self._names.assign_all(wanted).values(), strict=True))
 
     def _statements(
         self, service: ServiceParts, errors: dict[ClauseCall, str], written: list[str]
@@ -107,12 +107,12 @@ class OpenAPIModule:
         toolsets: list[str] = []
         for tag, tools in service.tools.items():
             name = self._toolsets[service.name, tag]
-            variable = self._names.give(f"variable {name}", name)
+            variable = self._names.assign(f"variable {name}", name)
             toolsets.append(variable)
             text = (self._tags.get(tag) or f"{naming.title(tag)}.") if tag else self._description
             yield variable, call("Toolset", literal(name), Text(text), *tools)
         variable = naming.snake(service.name).removesuffix("_service")
-        variable = self._names.give(f"variable of {service.name}", f"{identifier(variable, 'a')}_service")
+        variable = self._names.assign(f"variable of {service.name}", f"{identifier(variable, 'a')}_service")
         written.append(variable)
         yield (
             variable,

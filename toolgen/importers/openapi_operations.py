@@ -15,7 +15,7 @@ from toolgen.contract.transport import SAFE_VERBS
 
 from . import codes
 from .codes import finding_at
-from .names import operation_name, whole_name
+from .names import full_name, operation_name
 from .openapi_document import API, UnreadableError, listed, mapping, text
 from .pointers import joined
 from .records import a_kind
@@ -63,7 +63,7 @@ class Selection:
         for each in taken:
             identity = f"tool {each.id}" if ids[each.id] == 1 else f"tool {each.id} {each.verb} {each.path}"
             option = self.renamed.get(each.id) or self.renamed.get(each.name)
-            name = each.name if short[each.name] == 1 else each.whole_name
+            name = each.name if short[each.name] == 1 else each.full_name
             wanted[f"{identity} as {option}" if option else identity] = option or name
         return wanted
 
@@ -112,9 +112,9 @@ class OpenAPIOperation:
         return operation_name(self.id, self.path, self.method)
 
     @property
-    def whole_name(self) -> str:
+    def full_name(self) -> str:
         """The name of the whole id, where another operation has the same short one."""
-        return whole_name(self.id, self.path, self.method)
+        return full_name(self.id, self.path, self.method)
 
     @property
     def tags(self) -> tuple[str, ...]:

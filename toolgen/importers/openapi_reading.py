@@ -77,10 +77,10 @@ class CutReader:
         return ReadObject(reading.foreign.root, reading.foreign.classes, tuple(inexact))
 
     def _whole(self, cut: Cut, name: str) -> Reading:
-        text = repr(cut.whole)
+        text = repr(cut.complete_schema)
         if (known := self._known.get(text)) is not None and (renamed := _renamed(known, name)) is not None:
             return renamed
-        reading = read(cut.whole, name=name, arguments=True)
+        reading = read(cut.complete_schema, name=name, arguments=True)
         foreign = reading.foreign
         if len(text) <= _LONGEST_KNOWN and foreign is not None and foreign.is_exact:
             own = target(foreign.root) or ""

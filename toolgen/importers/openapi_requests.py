@@ -20,10 +20,10 @@ from .openapi_bodies import RequestBody, body_of
 from .openapi_credentials import FilledCredentials
 from .openapi_cuts import Cut, never_null
 from .openapi_document import API, UnreadableError, listed, mapping, text
-from .openapi_kept import MISFIT, MISFIT_HINT
 from .openapi_operations import OpenAPIOperation
 from .openapi_parameters import ParameterPart, schema_and_place, sendable, sent_parameters, style_of
 from .openapi_types import TypeBook
+from .openapi_untyped import MISFIT, MISFIT_HINT
 
 _VALUES: Final = frozenset(["string", "integer", "number", "boolean"])
 _UNSENDABLE: Final = re.compile(r"\{[^{}]*\}|[^!-~]|\\")
@@ -49,7 +49,7 @@ class PayloadParts:
     clauses: dict[str, ClauseCall] = field(default_factory=dict)
     """Clauses by attribute; one that stands where it would anyway has none."""
     body: ClauseCall | None = None
-    is_whole: bool = False
+    has_body_attribute: bool = False
     """Whether one attribute is the body."""
     path: str = ""
     example: dict[str, object] = field(default_factory=dict)
@@ -64,13 +64,13 @@ class PayloadParts:
         for key, part in parts.items():
             if key not in self.parameters and isinstance(part, dict) and part.get("examples"):
                 schema, place = self.properties[key]
-                good = types.kept.fitting(schema, place, "in", part["examples"])
+                good = types.untyped.fitting(schema, place, "in", part["examples"])
                 if len(good) < len(part["examples"]):
                     find(codes.ODD_SCHEMA, place, MISFIT, MISFIT_HINT)
                 parts[key] = {**part, "examples": good}
         self._take_example(cut, find)
         styled = [key for key in self.parameters if key not in self.json]
-        cut.apart = {key for key in styled if not _has_text(parts[key], cut.definitions)}
+        cut.separate = {key for key in styled if not _has_text(parts[key], cut.definitions)}
         for key in styled:
             self._settle_style(key, _types_of(parts[key], cut.definitions))
         return cut
@@ -84,7 +84,7 @@ class PayloadParts:
             if isinstance(part, dict) and part.get("examples") and key not in self.fixed
         }
         if examples and examples.keys() >= set(self.required):
-            if rejected_values(cut.whole, [("", examples)]):
+            if rejected_values(cut.complete_schema, [("", examples)]):
                 find(codes.ODD_SCHEMA, self.properties[next(iter(examples))][1], MISFIT, MISFIT_HINT)
             else:
                 self.example = examples
@@ -198,8 +198,8 @@ def _arguments(
     }
     wanted[_BODY] = ["body", "request_body"]
     identities = {each: f"argument {operation.id} {each[1]} {each[0]}" for each in wanted}
-    given = names.give_all({identities[each]: keys for each, keys in wanted.items()}, operation.id)
-    return {each: given[identity] for each, identity in identities.items()}
+    assigned = names.assign_all({identities[each]: keys for each, keys in wanted.items()}, operation.id)
+    return {each: assigned[identity] for each, identity in identities.items()}
 
 
 def _argument_name(name: str) -> str:
@@ -213,7 +213,7 @@ def _body_keys(body: RequestBody | None) -> set[str]:
 
 def _drop_defaults(parts: PayloadParts, operation: OpenAPIOperation) -> None:
     """Remove the clauses of parameters that go into the query by themselves."""
-    if parts.is_whole or (parts.body is None and operation.verb not in ("PUT", "POST", "PATCH")):
+    if parts.has_body_attribute or (parts.body is None and operation.verb not in ("PUT", "POST", "PATCH")):
         for key, clause in list(parts.clauses.items()):
             if clause.clause == "Param" and len(clause.parts) == 1:
                 del parts.clauses[key]
@@ -294,7 +294,7 @@ def _add_body(parts: PayloadParts, body: RequestBody, key: str) -> None:
     if body.media == "bytes":
         parts.properties[key] = _with_facts({}, {"description": body.facts["description"]}), body.place
         parts.fixed[key] = "Bytes"
-    parts.body, parts.is_whole = call("Body", literal(key), *_named(body)), True
+    parts.body, parts.has_body_attribute = call("Body", literal(key), *_named(body)), True
 
 
 def _named(body: RequestBody) -> list[Named]:

@@ -43,7 +43,7 @@ class SecuritySchemes:
         self._find = find
         self._variables: dict[str, str] = {}
         held = mapping(mapping(api.document.get("components")).get("securitySchemes"))
-        names.give_all({f"scheme {name}": [_wanted(name)] for name in held})
+        names.assign_all({f"scheme {name}": [_wanted(name)] for name in held})
         self._keys: dict[str, tuple[str, str]] = {}
         self._scopes: dict[str, dict[str, str]] = {}
         self._others: dict[str, list[str]] = {}
@@ -164,7 +164,7 @@ class SecuritySchemes:
             except UnreadableError:
                 self._find(codes.LEFT_OUT, place, f"the security scheme {name!r} is not defined", "add it")
                 return ""
-            variable = self._names.give(f"scheme {name}", _wanted(name))
+            variable = self._names.assign(f"scheme {name}", _wanted(name))
             self._variables[name] = variable
             if not self._scheme(variable, scheme, place):
                 self._variables[name] = ""
@@ -207,7 +207,7 @@ class SecuritySchemes:
             addresses = {name: self._absolute(url) for name, url in _addresses(flow, kind)}
             if addresses and all(map(is_address, addresses.values())):
                 further = f"{variable}_{naming.snake(kind)}"
-                name = self._names.give(f"scheme {place} {kind}", further) if offered else variable
+                name = self._names.assign(f"scheme {place} {kind}", further) if offered else variable
                 offered.append(name)
                 named = [Named(name, literal(url)) for name, url in addresses.items()]
                 self._oauth[name] = name, described, call(clause, *named, *self._facts)

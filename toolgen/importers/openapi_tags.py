@@ -30,7 +30,7 @@ def tag_value(key: str, types: Set[str]) -> TagValue | None:
     return None
 
 
-def is_meant(key: str, value: TagValue) -> bool:
+def is_tag_key(key: str, value: TagValue) -> bool:
     """Return whether a key of a mapping means a value."""
     if isinstance(value, str):
         return key == value

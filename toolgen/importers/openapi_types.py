@@ -33,10 +33,10 @@ from .openapi_cuts import (
 )
 from .openapi_document import UnreadableError, component_name, mapping, text
 from .openapi_enums import EnumBook
-from .openapi_kept import KeptSchemas
 from .openapi_notes import NotedSchema
 from .openapi_reading import CutReader, ReadObject
 from .openapi_texts import own_title
+from .openapi_untyped import UntypedSchemas
 
 _MOST_ROUNDS: Final = 10
 
@@ -79,7 +79,7 @@ class TypeBook:
         self._origins: dict[str, str] = {}
         """The object for which a type was written, by the name of the type."""
         self.cutter = Cutter(components)
-        self.kept = KeptSchemas(components, toolset, names, find)
+        self.untyped = UntypedSchemas(components, toolset, names, find)
         """The schemas that stay so."""
         self.enums = EnumBook()
         """The enumerations with a name."""
@@ -93,11 +93,11 @@ class TypeBook:
         clause, identity = call("Object", *parts), f"object {place}"
         named = self._details.get(clause.flat)
         if named is None:
-            named = self._names.give(content(clause.flat), type_name(name), also=identity)
+            named = self._names.assign(content(clause.flat), type_name(name), also=identity)
             self._details[clause.flat] = named
             self.types[named] = call("Type", literal(named), Text(about), *parts)
         self._origins[written] = named
-        self._names.keep(named, identity)
+        self._names.record(named, identity)
         return named
 
     def origin(self, name: str) -> str:
@@ -131,7 +131,7 @@ class TypeBook:
         """Give the types their names."""
         wanted = {key: self._wanted(key) for key in self._order}
         every = [*wanted.values(), *self.enums.wanted()]
-        names = self._names.give_all({identity: [name] for identity, name in every})
+        names = self._names.assign_all({identity: [name] for identity, name in every})
         self._called = {key: names[identity] for key, (identity, _) in wanted.items()}
         self.enums.name(names)
 
@@ -192,24 +192,24 @@ class TypeBook:
                 name = f"{name}Union"
         return identity, type_name(name)
 
-    def loosen(self, name: str, *, is_example: bool) -> bool:
+    def simplify(self, name: str, *, is_example: bool) -> bool:
         """Let a type, whose clause no design may hold, say less; return whether there is one of this name.
 
         First it is without its examples, if one of them is at fault, then a schema, then any JSON.
         """
-        if name in self.kept.clauses and name not in self.kept.opened:
-            self.kept.opened.add(name)
+        if name in self.untyped.clauses and name not in self.untyped.opened:
+            self.untyped.opened.add(name)
             return True
         key = next((each for each, called in self._called.items() if called == name), None)
         if key is None or key in self._failed:
             return False
-        if not is_example or not self.kept.drop_examples(key.address, key.direction):
+        if not is_example or not self.untyped.drop_examples(key.address, key.direction):
             self._failed.add(key)
         return True
 
     def statements(self) -> list[tuple[str, ClauseCall]]:
         """Return schemas and types with their names, in order."""
-        return [*self.enums.statements(), *self.kept.clauses.items(), *self.types.items()]
+        return [*self.enums.statements(), *self.untyped.clauses.items(), *self.types.items()]
 
     def write(self, progress: Callable[[int, int, str], None]) -> None:
         """Write all types; again while one that is the branch of a union turns out to stay a schema."""
@@ -225,9 +225,9 @@ class TypeBook:
             self._restart()
             needed = self._needed()
             for key in self._order:
-                self.kept.is_needed = key in needed
+                self.untyped.is_needed = key in needed
                 self._write(key)
-            self.kept.is_needed = True
+            self.untyped.is_needed = True
             if len(self._failed) == before:
                 return
 
@@ -251,7 +251,7 @@ class TypeBook:
         self.types.clear()
         self.quoted.clear()
         self._origins.clear()
-        self.kept.clear()
+        self.untyped.clear()
         self.enums.clear()
         self._details.clear()
         self.errors.clear()
@@ -287,7 +287,7 @@ class TypeBook:
                     self.types[name] = self._union(cut, name, key)
                 else:
                     written = self.written(cut, name, key, without=key.tag)
-                    examples = [] if key.tag else self.kept.examples(key.address, key.direction)
+                    examples = [] if key.tag else self.untyped.examples(key.address, key.direction)
                     named = [part for part in written.parts if isinstance(part, Named)]
                     named += own_title(self._api.find(key.address), name)
                     parts = [part for part in written.parts if not isinstance(part, Named)]
@@ -297,7 +297,7 @@ class TypeBook:
             except NotExpressibleError:
                 self._failed.add(key)
         if not key.tag:
-            self.kept.add(self._api.find(key.address), key.address, key.direction, name)
+            self.untyped.add(self._api.find(key.address), key.address, key.direction, name)
 
     def _description(self, key: TypeKey) -> Part:
         described = text(mapping(self._api.find(key.address)).get("description"))
@@ -320,9 +320,9 @@ class TypeBook:
             NotExpressibleError: clauses do not say all that the object says.
         """
         whole = self._objects[key] if key else self._reader.object(cut, name)
-        apart = frozenset([*whole.inexact, *cut.apart, *cut.fixed])
+        separate = frozenset([*whole.inexact, *cut.separate, *cut.fixed])
         try:
-            return self._parts(whole.root, whole.classes, cut, name, key, inexact=apart, without=without)
+            return self._parts(whole.root, whole.classes, cut, name, key, inexact=separate, without=without)
         except NotExpressibleError:
             if key is not None:
                 raise
@@ -335,7 +335,7 @@ class TypeBook:
         }
         rest = {at: notes(node) if at in nested else node for at, node in own["properties"].items()}
         classes = {**whole.classes, root: {**own, "properties": rest}}
-        return self._parts(whole.root, classes, cut, name, key, inexact=apart | nested)
+        return self._parts(whole.root, classes, cut, name, key, inexact=separate | nested)
 
     def _parts(
         self,
@@ -392,4 +392,4 @@ class TypeBook:
         if attribute in cut.fixed:
             return cut.fixed[attribute]
         schema, place = cut.properties.get(attribute, ({}, cut.place))
-        return self.kept.part(schema, place, cut.direction, naming.class_name(owner, attribute))
+        return self.untyped.part(schema, place, cut.direction, naming.class_name(owner, attribute))

@@ -82,7 +82,7 @@ class Constraint:
             return message
         return f"{message[:-3]}y" if message.endswith("ies") else message.removesuffix("s")
 
-    def whole(self, limit: int | float) -> int:
+    def integer_limit(self, limit: int | float) -> int:
         """Return the integer limit that accepts the same integers."""
         return math.ceil(limit) if self.compare in (ge, lt) else math.floor(limit)
 

@@ -43,7 +43,7 @@ def number(node: AnySchema) -> AnySchema:
         if (bound := written.get(row.core)) is None:
             continue
         if abs(bound) < EXACT_FLOATS:
-            whole[row.core] = row.whole(bound)
+            whole[row.core] = row.integer_limit(bound)
         else:
             del written[row.core]
             checks.append(limited(row, bound))

@@ -57,7 +57,7 @@ class Declarations:
         is_gemini = self.dialect.envelope in ("parameters", "parametersJsonSchema")
         return [{"functionDeclarations": declared}] if is_gemini and declared else declared
 
-    def called(self, name: str) -> Projection | None:
+    def tool_named(self, name: str) -> Projection | None:
         """Return the tool that was declared to the provider under this name; None if there is none."""
         return next((projection for projection in self.projections if projection.name == name), None)
 

@@ -87,7 +87,7 @@ def is_large(document: Json) -> bool:
     return False
 
 
-class Looks:
+class VisitCounter:
     """Counts how often a validator of one schema looks at the values of a document."""
 
     def __init__(self, schema: Any) -> None:

@@ -44,7 +44,7 @@ from .issues import (
     union_issues,
     without_null,
 )
-from .rule_paths import Looks, count_errors, is_large, size_of
+from .rule_paths import VisitCounter, count_errors, is_large, size_of
 
 _LIMITS: Final = {
     getattr(Kind, row.keyword[0].upper() + row.keyword[1:]): row
@@ -106,7 +106,7 @@ class Rules:
                 self._validator = self._make(plain, pattern_options=OF_KEYS)
         else:
             self._validator = self._make(self._bounded.checked, pattern_options=SMALL)
-            if fault := self._looks.fault:
+            if fault := self._visits.fault:
                 raise ValueError(f"{fault!r} can point to more than one place, or outside the schema")
 
     @cached_property
@@ -116,8 +116,8 @@ class Rules:
         return self._make(self._bounded.without, pattern_options=SMALL)
 
     @cached_property
-    def _looks(self) -> Looks:
-        return Looks(self._schema)
+    def _visits(self) -> VisitCounter:
+        return VisitCounter(self._schema)
 
     @cached_property
     def _patterns(self) -> PatternUse:
@@ -136,7 +136,7 @@ class Rules:
     @property
     def quick_bytes(self) -> int:
         """The bytes of a document up to which no steps are counted; 0 where patterns are matched."""
-        return 0 if self._patterns.parts else self._looks.quick_bytes
+        return 0 if self._patterns.parts else self._visits.quick_bytes
 
     def accept(self, document: Json) -> bool:
         """Return whether a document of so few bytes fits."""
@@ -176,7 +176,7 @@ class Rules:
         return self.findings(document, most, len(data))
 
     def _judged(self, document: Json, most: int, size: int, steps: Steps) -> Findings:
-        self._looks.take(document, size, steps)
+        self._visits.take(document, size, steps)
         validator = self._validator_for(document, size, steps)
         is_valid = validator.is_valid(document)
         steps.take(0)  # a match that had none left did not match

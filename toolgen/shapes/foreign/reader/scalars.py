@@ -83,7 +83,7 @@ def integer(schema: Schema, losses: set[str]) -> Node:
             continue
         value = schema[word]
         if word in _BOUNDS:
-            node[word] = _BOUNDS[word].whole(value)
+            node[word] = _BOUNDS[word].integer_limit(value)
         elif value == int(value):
             if value != 1:
                 node[word] = int(value)

@@ -63,7 +63,7 @@ class _Carried:
     """Values of those that are none."""
 
 
-class KeptSchemas:
+class UntypedSchemas:
     """The schemas of a design."""
 
     def __init__(
@@ -120,14 +120,14 @@ class KeptSchemas:
         text = f"{direction} {compact(result)}" if used else compact(result)
         also = f"object {direction} {place}"
         if text in self._called:
-            self._names.keep(self._called[text], also)
+            self._names.record(self._called[text], also)
             self.read([self._called[text]] if self.is_needed else [])
             return self._called[text]
         if text not in self._small:
             self._small[text] = None if used else _small(result)
         if (clause := self._small[text]) is not None:
             return clause
-        self._called[text] = self._names.give(content(text), type_name(name), also=also)
+        self._called[text] = self._names.assign(content(text), type_name(name), also=also)
         self._keep(self._carrying(result, used, direction), place, self._called[text])
         return self._called[text]
 
@@ -303,7 +303,7 @@ class KeptSchemas:
             address = self._components.canonical(address)
             if address not in self._defined:
                 name = naming.class_name(component_name(address))
-                self._defined[address] = self._names.give(f"definition {address}", name)
+                self._defined[address] = self._names.assign(f"definition {address}", name)
             used[address] = None
             part = reference(self._defined[address])
             return pinned(part, tag) if tag else part
