@@ -185,7 +185,7 @@ RULES: dict[str, tuple[list[ServiceChild], list[str]]] = {
     ),
     "empty-use": (
         [Agent("chat", "T.", Use(notes(), exclude=["add", "list"]))],
-        ["Use of toolset 'notes' leaves agent 'chat' no tool"],
+        ["Use of toolset 'notes' gives agent 'chat' no tools"],
     ),
     "unused-confirm": (
         [Agent("chat", "T.", Use(notes(), only=["list"], confirm=["add"]))],
@@ -224,9 +224,9 @@ RULES: dict[str, tuple[list[ServiceChild], list[str]]] = {
             ),
         ],
         [
-            "max_tool_calls of RunPolicy of agent 'chat' is 0, and must be 1 or more",
-            "tool_timeout of RunPolicy of agent 'chat' is 2 s, and the whole run may take 1 s",
-            "time_budget of RunPolicy of agent 'slow' is 1 s, and the Timeout of its tool 'x' is 9 s",
+            "max_tool_calls of RunPolicy of agent 'chat' is 0, but it must be at least 1",
+            "tool_timeout of RunPolicy of agent 'chat' is 2 s, but the time_budget of the run is 1 s",
+            "time_budget of RunPolicy of agent 'slow' is 1 s, but the Timeout of its tool 'x' is 9 s",
         ],
     ),
     "no-return": ([Completion("day", "The day.")], ["completion 'day' has no Return"]),
@@ -262,7 +262,7 @@ def test_a_circle_of_agents_needs_a_way_out() -> None:
     assert told(*circle) == [
         (
             "agent-cycle",
-            "agents 'assistant.a', 'assistant.b' call one another, and none of them has another tool",
+            "agents 'assistant.a', 'assistant.b' only call each other: none of them has another tool",
         )
     ]
     way_out = Agent("b", "B.", Export(second), Use(first), Use(notes()))

@@ -89,7 +89,7 @@ class TestOwners:
         nurse = agent("nurse", Export(checks))
         found = only(serving(nurse, agent("doctor", Export(checks))))
         assert found.code == "two-exporters"
-        assert places(found) == ["agent 'home.nurse' stands here", "agent 'home.doctor' stands here"]
+        assert places(found) == ["agent 'home.nurse' is defined here", "agent 'home.doctor' is defined here"]
         assert codes(Service("a", "A.", nurse), Service("b", "B.", nurse)) == ["two-exporters"]
 
     def test_types_are_found_wherever_they_stand(self) -> None:

@@ -61,7 +61,7 @@ class TestWireNames:
         notes = toolset("notes", tool("add"), tool("drop"))
         found = only(serving(notes, agent("chat", Use(notes), Use(notes, prefix="my_"))))
         assert found.message == "agent 'chat' uses the tools 'add', 'drop' of toolset 'notes' twice"
-        assert places(found) == ["it stands first here"]
+        assert places(found) == ["first defined here"]
 
     def test_a_use_stands_once(self) -> None:
         """One value twice is twice the same; so are native tools alone."""
@@ -76,7 +76,7 @@ class TestWireNames:
         """Prefixes count: other names may become the same."""
         notes, drafts = toolset("notes", tool("my_add")), toolset("drafts", tool("add"))
         found = only(serving(notes, drafts, agent("chat", Use(notes), Use(drafts, prefix="my_"))))
-        assert (found.code, places(found)) == ("wire-name-clash", ["the first one stands here"])
+        assert (found.code, places(found)) == ("wire-name-clash", ["first used here"])
         assert found.message == (
             "agent 'chat' would call two tools 'my_add': home.notes.my_add and home.drafts.add"
         )

@@ -39,19 +39,19 @@ class TestTemplates:
     @pytest.mark.parametrize(
         ("text", "fault", "hint"),
         [
-            ("{qurey}", "names 'qurey', which is none of its arguments", "did you mean 'query'?"),
-            ("{query", "has a lone '{'", "write '{{' for the brace itself, or complete it"),
-            ("query}", "has a lone '}'", "write '}}' for the brace itself, or complete it"),
-            ("{}", "has '{}' without a name", "write a name in the braces, or double them"),
+            ("{qurey}", "names 'qurey', which is not one of its arguments", "did you mean 'query'?"),
+            ("{query", "has an unpaired '{'", "write '{{' for a literal brace, or complete the pair"),
+            ("query}", "has an unpaired '}'", "write '}}' for a literal brace, or complete the pair"),
+            ("{}", "has '{}' without a name", "write a name between the braces, or double them"),
             (
                 "{query!r}",
-                "names 'query!r', which is none of its arguments",
-                "write {query}: the name alone stands in the braces",
+                "names 'query!r', which is not one of its arguments",
+                "write {query}: only a name is allowed in the braces",
             ),
             (
                 "{ query }",
-                "names ' query ', which is none of its arguments",
-                "write {query}: the name alone stands in the braces",
+                "names ' query ', which is not one of its arguments",
+                "write {query}: only a name is allowed in the braces",
             ),
         ],
     )
@@ -88,7 +88,7 @@ class TestTemplates:
     def test_a_result_hint_names_the_result(self) -> None:
         assert tool(ARGS, RETURN, ResultHint("{rooms}")).facts.result_hint == "{rooms}"
         assert wrong(ARGS, RETURN, ResultHint("{query}"))[1] == (
-            "ResultHint of tool 'find' names 'query', which is no field of its result"
+            "ResultHint of tool 'find' names 'query', which is not a field of its result"
         )
 
     def test_what_is_taken_over_from_a_method_may_be_named(self) -> None:
@@ -142,7 +142,7 @@ class TestConditions:
     @pytest.mark.parametrize(
         ("when", "fault", "hint"),
         [
-            ({"hrad": True}, "names 'hrad', which is none of its arguments", "did you mean 'hard'?"),
+            ({"hrad": True}, "names 'hrad', which is not one of its arguments", "did you mean 'hard'?"),
             (
                 {"hard": "yes"},
                 "compares 'hard' with 'yes', which it never is: must be a boolean, not a string",
@@ -182,14 +182,14 @@ class TestConditions:
         assert wrong(args, Inject("session_id"), Confirm(when={"session_id": "a"})) == (
             "bad-when",
             "when of tool 'find' names 'session_id', which is injected",
-            "remove it: the server fills it, and no model chooses it",
+            "remove it: the server fills it, so the model does not choose it",
         )
 
     def test_what_grants_further_calls_has_no_payload(self) -> None:
         reason = Object(Attribute("reason", String, "Why."))
         assert wrong(Confirm(payload=reason, grantable=True)) == (
             "grantable-payload",
-            "Confirm of tool 'find' is grantable, and an approval of the tool has a payload",
+            "Confirm of tool 'find' is grantable, but an approval of the tool has a payload",
             "remove grantable=True, or the payload",
         )
 
@@ -217,7 +217,7 @@ class TestSequential:
     def test_what_no_call_has_is_reported(self) -> None:
         assert wrong(ARGS, Sequential(by="modes")) == (
             "bad-sequential",
-            "Sequential of tool 'find' names 'modes', which is none of its arguments",
+            "Sequential of tool 'find' names 'modes', which is not one of its arguments",
             "did you mean 'mode'?",
         )
         assert wrong(ARGS, Sequential(by="names"))[1] == (

@@ -110,13 +110,13 @@ class TestFacts:
     def test_what_ends_the_turn_does_not_answer_later(self) -> None:
         assert wrong(LongRunning(), Terminal())[:2] == (
             "terminal-long-running",
-            "tool 'find' is Terminal and LongRunning",
+            "tool 'find' is both Terminal and LongRunning",
         )
 
     def test_a_capability_is_written_like_this(self) -> None:
         code, message, hint = wrong(Needs("state", "File System"))
         assert code == "bad-name"
-        assert message == "name 'File System' of a capability holds a space"
+        assert message == "name 'File System' of a capability contains a space"
         assert "'file_system'" in hint
 
     def test_an_approval_is_an_object(self) -> None:
@@ -160,23 +160,23 @@ class TestDurations:
     @pytest.mark.parametrize(
         ("text", "fault", "hint"),
         [
-            ("30", "is no number with its unit", 'write "30s"'),
-            ("30 s", "is no number with its unit", 'write "30s"'),
-            ("2min", "is no number with its unit", 'write "2m"'),
-            ("1h30m", "is no number with its unit", 'write a span such as "500ms", "30s", "2m" or "1h"'),
-            ("soon", "is no number with its unit", 'write a span such as "500ms", "30s", "2m" or "1h"'),
-            ("-1s", "is no number with its unit", 'write a span such as "500ms", "30s", "2m" or "1h"'),
-            ("٣s", "is no number with its unit", 'write a span such as "500ms", "30s", "2m" or "1h"'),
+            ("30", "is not a number with a unit", 'write "30s"'),
+            ("30 s", "is not a number with a unit", 'write "30s"'),
+            ("2min", "is not a number with a unit", 'write "2m"'),
+            ("1h30m", "is not a number with a unit", 'write a duration such as "500ms", "30s", "2m" or "1h"'),
+            ("soon", "is not a number with a unit", 'write a duration such as "500ms", "30s", "2m" or "1h"'),
+            ("-1s", "is not a number with a unit", 'write a duration such as "500ms", "30s", "2m" or "1h"'),
+            ("٣s", "is not a number with a unit", 'write a duration such as "500ms", "30s", "2m" or "1h"'),
             *(
                 (
                     text,
-                    f"is in {unit}; the units are ms, s, m and h",
-                    'write hours, at most "24h"; LongRunning tools may answer later',
+                    f"is in {unit}, but the units are ms, s, m and h",
+                    'write hours, at most "24h"; for longer work, use LongRunning',
                 )
                 for text, unit in [("3d", "days"), ("1 day", "days"), ("2W", "weeks")]
             ),
-            ("0s", "leaves no time at all", 'write a span above 0, such as "30s"'),
-            ("24.1h", "is longer than 24 hours", 'write at most "24h"; LongRunning tools may answer later'),
+            ("0s", "is not above 0", 'write a duration above 0, such as "30s"'),
+            ("24.1h", "is longer than 24 hours", 'write at most "24h"; for longer work, use LongRunning'),
         ],
     )
     def test_another_span_is_reported(self, text: str, fault: str, hint: str) -> None:

@@ -198,8 +198,9 @@ def test_an_artifact_that_nothing_fills_is_reported() -> None:
     diagnostic = only(service(method, tool()))
     assert diagnostic.code == "unfilled-artifact"
     assert diagnostic.hint == (
-        "if 'devices' is meant, write rename={'devices': 'device'}; else add d.Attribute(\"device\", …) to "
-        "the method's Result, or remove BindTo and give it in the executor"
+        "if 'devices' is meant, write rename={'devices': 'device'}; otherwise add "
+        'd.Attribute("device", …) to '
+        "the method's Result, or remove BindTo and return it from the executor"
     )
     assert codes(service(method, tool(devices="device"))) == []
     assert codes(service(method, tool(device="device"))) == ["bad-rename"]
@@ -233,8 +234,8 @@ class TestSensitiveFields:
         method = Method("m", "M.", Payload(key), Result(Attribute("code", String, "Code.", sensitive=True)))
         args, given = Args(Attribute("key", String, "Key.")), Return(Attribute("code", String, "Code."))
         assert self.said(method, args, given) == [
-            "'key' of method 'Devices.m' is sensitive, and argument 'key' of tool 'go' is not",
-            "'code' of method 'Devices.m' is sensitive, and result field 'code' of tool 'go' is not",
+            "'key' of method 'Devices.m' is sensitive, but argument 'key' of tool 'go' is not",
+            "'code' of method 'Devices.m' is sensitive, but result field 'code' of tool 'go' is not",
         ]
         assert self.said(method) == []
         marked = Return(Attribute("code", String, "Code.", sensitive=True))
@@ -253,7 +254,7 @@ class TestSensitiveFields:
         method = Method("m", "M.", Result(Attribute("all", types[0], "All.")))
         assert self.said(method, Return(Attribute("all", types[1], "All."))) == [
             "'all[][].number' of method 'Devices.m' is sensitive, "
-            "and result field 'all[][].number' of tool 'go' is not"
+            "but result field 'all[][].number' of tool 'go' is not"
         ]
         assert self.said(method, Return(Attribute("all", types[1], "All.", sensitive=True))) == []
         assert self.said(method, Return(Attribute("all", types[0], "All."))) == []
@@ -268,7 +269,7 @@ class TestSensitiveFields:
         plain = Type("Plain", "Plain.", Attribute("number", String, "Number."))
         method = Method("m", "M.", Result(Attribute("card", plain, "Card.", sensitive=True)))
         assert self.said(method, Artifact("card", plain, "Card."), Return()) == [
-            "'card' of method 'Devices.m' is sensitive, and artifact 'card' of tool 'go' is not"
+            "'card' of method 'Devices.m' is sensitive, but artifact 'card' of tool 'go' is not"
         ]
 
     def test_nobody_is_shown_an_injected_field(self) -> None:

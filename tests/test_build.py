@@ -264,7 +264,7 @@ class TestDepth:
         diagnostic = only(*types, service(method, tool))
         assert (diagnostic.code, diagnostic.message) == (
             "nested-too-deep",
-            "attribute 'n' of 'T50' stands more than 50 levels deep in 'T1'",
+            "attribute 'n' of 'T50' is more than 50 levels deep in 'T1'",
         )
 
     @pytest.mark.exhaustive

@@ -200,7 +200,7 @@ def test_places_without_columns_still_have_a_line() -> None:
     (diagnostic,) = build(names_["design"]).diagnostics  # type: ignore[arg-type]  # made by exec
     assert render([diagnostic], "text", "/") == (
         "<string>:2:10: error: the design has no description [missing-description]\n"
-        "  hint: say in one sentence what it is; models choose and fill tools by their descriptions"
+        "  hint: describe it in one sentence; models choose and fill tools by their descriptions"
     )
 
 
@@ -224,7 +224,7 @@ def test_a_schema_in_the_place_of_its_path_is_to_be_a_dict() -> None:
     design = Design("home", "A home.", Service("desk", "A desk.", Toolset("finds", "Find.", tool)))
     (found,) = build(design).diagnostics
     assert found.code == "unreadable-schema"
-    assert found.hint == "write the schema itself as a dict, without the quotes around it"
+    assert found.hint == "write the schema as a dict, without quotes around it"
 
 
 @pytest.mark.parametrize("put", [os.mkfifo, os.mkdir, lambda path: path.symlink_to("/dev/zero")])

@@ -124,13 +124,13 @@ MISTAKES = {
         command=("gen",),
         files=clause('Timeout("3d")'),
         is_generated=False,
-        says="Timeout of tool 'read' is '3d', which is in days; the units are ms, s, m and h",
+        says="Timeout of tool 'read' is '3d', which is in days, but the units are ms, s, m and h",
     ),
     "a misspelt capability": Mistake(
         command=("gen",),
         files=clause('Needs("artefacts")'),
         is_generated=False,
-        says="app/design.py:11:9: warning: Needs of tool 'read' names 'artefacts', which is almost ",
+        says="app/design.py:11:9: warning: Needs of tool 'read' names 'artefacts', which is close to ",
     ),
     "a misspelt capability at a call": Mistake(
         command=READ,
@@ -152,7 +152,7 @@ MISTAKES = {
         command=("gen",),
         files={"app/design.py": DESIGN.replace("Int,", 'Enum("Id", "Ids.", {"a", "b"}),')},
         is_generated=False,
-        says="  hint: write its items as values of their own, in an order: a set has none\n",
+        says="  hint: write the items as separate values: a set has no order\n",
     ),
     "a set of values in a condition": Mistake(
         command=("gen",),
@@ -279,7 +279,7 @@ def test_braces_that_are_almost_a_value_of_the_state_are_reported(text: str, rep
     found = build(Design("house", "A house.", Service("hall", "The hall.", agent))).diagnostics
     assert [(each.code, each.severity) for each in found] == [("no-state-key", "warning")] * len(reported)
     for text_, each in zip(reported, found, strict=True):
-        assert f"have {text_!r}, which is no value of the state" in each.message
+        assert f"contain {text_!r}, which is not a state key" in each.message
 
 
 def test_arguments_of_a_planned_call_are_a_text() -> None:

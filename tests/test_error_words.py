@@ -95,7 +95,7 @@ def test_a_description_in_the_place_of_the_type() -> None:
     words = Design("d", "D.", serving(Error("busy", "It is busy.")))
     hints = {one.code: one.hint for one in build(words).diagnostics}
     assert hints["unknown-type"] == (
-        "write a type in its place; if it is the description, write description='It is busy.'"
+        "write a type before it; if it is the description, write description='It is busy.'"
     )
 
 

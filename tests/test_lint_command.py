@@ -159,7 +159,7 @@ def test_tokens_are_counted_by_tool_toolset_and_agent(desk: ProjectFolder) -> No
     desk.write("app/design.py", (desk.path / "app/design.py").read_text("utf-8").replace("=500", "=20"))
     done = desk.run("gen")
     assert done.code == 1
-    assert f"are about {tokens} tokens, and its Budget is 20 [tools-budget]" in done.err
+    assert f"need about {tokens} tokens, but its Budget is 20 [tools-budget]" in done.err
     assert int(desk.run("schema", "--tokens", "--for", "openai").out.split()[0]) > tokens
 
 

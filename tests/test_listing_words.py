@@ -44,21 +44,21 @@ def test_a_replacement_is_a_tool_of_the_design(written: str | None, id_: str) ->
 @pytest.mark.parametrize(
     ("written", "fault", "hint"),
     [
-        ("nwe", "is 'nwe', which is no tool of the design", "did you mean 'new'?"),
-        ("s.t.nwe", "is 's.t.nwe', which is no tool of the design", "did you mean 's.t.new'?"),
+        ("nwe", "is 'nwe', which is not a tool of the design", "did you mean 'new'?"),
+        ("s.t.nwe", "is 's.t.nwe', which is not a tool of the design", "did you mean 's.t.new'?"),
         (
             "other",
-            "is 'other', which is no tool of the design",
+            "is 'other', which is not a tool of the design",
             "write 's.u.other', which is in another toolset",
         ),
         (
             "zzz",
-            "is 'zzz', which is no tool of the design",
-            "leave the replacement out; known are 'old', 'new'",
+            "is 'zzz', which is not a tool of the design",
+            "omit the replacement; known are 'old', 'new'",
         ),
-        ("old", "is the tool itself", "name another tool, or leave the replacement out"),
-        ("s.t.old", "is the tool itself", "name another tool, or leave the replacement out"),
-        ("s.u.gone", "is 's.u.gone', which is deprecated too", "name what replaces 's.u.gone'"),
+        ("old", "is the tool itself", "name another tool, or omit the replacement"),
+        ("s.t.old", "is the tool itself", "name another tool, or omit the replacement"),
+        ("s.u.gone", "is 's.u.gone', which is deprecated too", "name the replacement of 's.u.gone'"),
     ],
 )
 def test_a_replacement_that_cannot_be_is_reported(written: str, fault: str, hint: str) -> None:
@@ -116,8 +116,8 @@ def test_a_tool_may_have_several_icons() -> None:
 def test_what_a_client_cannot_show_is_reported(src: str) -> None:
     code, message, hint = wrong(Icon(src))
     assert code == "bad-icon"
-    assert message.endswith("which is no URL of http or https, and no data URI of an image")
-    assert hint == 'write an address such as "https://example.org/lamp.svg"'
+    assert message.endswith("which is neither an http or https URL nor a data URI of an image")
+    assert hint == 'write a URL such as "https://example.org/lamp.svg"'
 
 
 def test_other_facts_of_an_icon_are_checked() -> None:

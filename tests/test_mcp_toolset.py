@@ -67,7 +67,7 @@ def test_an_export_of_one_says_where_it_belongs(tmp_path: Path) -> None:
     (finding,) = build(runpy.run_path(str(tmp_path / "design.py"))["design"]).diagnostics
     assert (finding.message, finding.hint) == (
         "toolset of Export is MCPToolset 'it', not a Toolset",
-        "put it into Service, and give it to agents by d.Use(…): its server executes the tools",
+        "put it into Service, and use it in agents with d.Use(…): its server executes the tools",
     )
 
 
@@ -168,7 +168,7 @@ def test_a_lock_that_is_none_is_one_finding(text: str, fault: str, tmp_path: Pat
 def test_a_lock_that_is_no_file_is_not_read(put: Callable[[Path], object], tmp_path: Path) -> None:
     put(tmp_path / "it.mcp.json")
     (finding,) = evaluated(tmp_path, None).diagnostics
-    assert (finding.code, "is no regular file" in finding.message) == ("bad-lock", True)
+    assert (finding.code, "is not a regular file" in finding.message) == ("bad-lock", True)
 
 
 def test_tools_have_the_facts_of_the_lock(tmp_path: Path) -> None:

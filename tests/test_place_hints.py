@@ -23,38 +23,38 @@ CASES = {
     # What is written, with what is wrong in it, what the hint says, and what follows from it.
     "a tool's arguments in a method": (
         ('"Save a note."', '"Save a note.", Args(Note)'),
-        "write d.Payload(…), which a Method has in its place",
+        "write d.Payload(…) instead",
         ("Args(Note))\ndesign", "Payload(Note))\ndesign"),
     ),
     "a tool's result in a method": (
         ('"Save a note."', '"Save a note.", Return(Note)'),
-        "write d.Result(…), which a Method has in its place",
+        "write d.Result(…) instead",
         ("Return(Note))\ndesign", "Result(Note))\ndesign"),
     ),
     "a toolset in an agent": (
         ("Use(notes)", "notes"),
-        "write d.Use(d.Toolset(…)), which gives the agent its tools",
+        "write d.Use(d.Toolset(…))",
         ('"Talks.", notes', '"Talks.", Use(notes)'),
     ),
     "a tool in an agent": (
         ("Use(notes)", "add"),
-        "put it into a Toolset, and give that to the agent: d.Use(toolset)",
+        "put it into a Toolset that the agent uses: d.Use(toolset)",
         ('"Talks.", add', '"Talks.", Use(notes)'),
     ),
     "a tool in Use": (
         ("Use(notes)", "Use(add)"),
-        "give the toolset that it stands in: d.Use(toolset, only=['add'])",
+        "pass the toolset that contains it: d.Use(toolset, only=['add'])",
         ("Use(add)", "Use(notes, only=['add'])"),
     ),
     "a name in Use": (
         ("Use(notes)", 'Use("notes")'),
-        "give the toolset itself, the value of d.Toolset('notes', …); of an agent in another module: "
+        "pass the toolset itself, the value of d.Toolset('notes', …); for an agent in another module: "
         "d.AgentToolset(service, agent, toolset)",
         ('Use("notes")', "Use(notes)"),
     ),
     "a service in Use": (
         ("Use(notes)", 'Use(Service("other", "Others.", notes))'),
-        "give a toolset of it: d.Use(toolset)",
+        "pass one of its toolsets: d.Use(toolset)",
         ('Use(Service("other", "Others.", notes))', "Use(notes)"),
     ),
     "a history in an agent": (
@@ -69,12 +69,12 @@ CASES = {
     ),
     "a result of a method in a completion": (
         ("Return(Note)),\n)", "Result(Note)),\n)"),
-        "write d.Return(…), which a Completion has in its place",
+        "write d.Return(…) instead",
         ("Result(Note)", "Return(Note)"),
     ),
     "arguments of a completion": (
         ('"Reports.", ', '"Reports.", Args(Note), '),
-        "remove it: a completion gets its message when it is called",
+        "remove it: a completion receives its message when it is called",
         ('"Reports.", Args(Note), ', '"Reports.", '),
     ),
     "a request in a method": (
@@ -99,7 +99,7 @@ CASES = {
     ),
     "a name as the security": (
         ('"Save a note."', '"Save a note.", Security("key"), HTTP(POST("/notes"))'),
-        "give a scheme, such as http.BearerSecurity('key', …) or http.APIKeySecurity(…)",
+        "write a scheme, such as http.BearerSecurity('key', …) or http.APIKeySecurity(…)",
         (
             '"Keeps notes.", save), Service',
             '"Keeps notes.", Server("https://x.example"), save), Service',

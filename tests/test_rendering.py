@@ -43,7 +43,7 @@ class TestText:
         bad_name, mismatch, misplaced = plain(diagnostics, tmp_path).split("\n\n")
         assert bad_name.startswith("app/design.py:3:9: error: name 'Größe' of the type ")
         assert mismatch == (
-            "app/design.py:3:34: error: 'minimum' of 'ü' does not go with the type String"
+            "app/design.py:3:34: error: 'minimum' of 'ü' does not apply to the type String"
             " [constraint-mismatch]\n"
             'größe = Type("Größe", "A size.", Attribute("ü", String, "Ü.", minimum=1))\n'
             "                                 ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^\n"
@@ -79,7 +79,7 @@ class TestJson:
         assert mismatch == {
             "severity": "error",
             "code": "constraint-mismatch",
-            "message": "'minimum' of 'ü' does not go with the type String",
+            "message": "'minimum' of 'ü' does not apply to the type String",
             "file": "app/design.py",
             "line": 3,
             "column": 34,
@@ -94,7 +94,7 @@ class TestJson:
         twins = Type("A", "An A."), Type("A", "Another A.")
         (finding,) = findings_in(render(build(Design("home", "A home.", *twins)).diagnostics, "json", "/"))
         (related,) = finding["related"]
-        assert related["message"] == "it stands first here"
+        assert related["message"] == "first defined here"
         assert set(related) == {"message", "file", "line", "column", "end"}
 
     @pytest.mark.parametrize(
@@ -122,7 +122,7 @@ class TestGithub:
         assert len(lines) == 3
         assert lines[1] == (
             "::error file=app/design.py,line=3,col=34,title=constraint-mismatch::"
-            "'minimum' of 'ü' does not go with the type String%0A"
+            "'minimum' of 'ü' does not apply to the type String%0A"
             "hint: write min_length=…; String takes enum, min_length, max_length, pattern, format"
         )
 

@@ -119,34 +119,34 @@ class TestRules:
     @pytest.mark.parametrize("status", [0, 99, 600, -1, "4xx", "404", "ok"])
     def test_a_status_is_one_of_http(self, status: Anything) -> None:
         found = wrong(HTTP(GET("/"), Response(status)))
-        text = f"Response {status!r} of method 'find' is no status of HTTP"
+        text = f"Response {status!r} of method 'find' is not an HTTP status"
         assert found[:2] == ("bad-response", text)
 
     def test_a_status_means_one_thing(self) -> None:
         found = wrong(self.ERROR, HTTP(GET("/"), Response(404), Response(404, "gone"), Response(410, "gone")))
-        assert found[:2] == ("bad-response", "Response 404 of method 'find' stands twice")
+        assert found[:2] == ("bad-response", "Response 404 of method 'find' is written twice")
 
     def test_an_error_is_declared(self) -> None:
         found = wrong(self.ERROR, HTTP(GET("/"), Response(404, "gon"), Response(410, "gone")))
         assert found == (
             "bad-response",
-            "Response 404 of method 'find' means the error 'gon', which the method does not declare",
+            "Response 404 of method 'find' is mapped to the error 'gon', which the method does not declare",
             "did you mean 'gone'?",
         )
 
     def test_an_error_of_the_method_has_a_status(self) -> None:
         """One of the service may be for other methods."""
         found = wrong(self.ERROR, HTTP(GET("/")))
-        assert found[:2] == ("unanswered-error", "no Response of method 'find' means its error 'gone'")
+        assert found[:2] == ("unanswered-error", "no Response of method 'find' is mapped to its error 'gone'")
         built(serving(HTTP(GET("/")), service=(self.ERROR,)))
 
     @pytest.mark.parametrize(
         ("response", "fault"),
         [
-            (Response(204, Body("a")), "has a body, which this status never has"),
-            (Response(200, Body(File("a"))), "has a body of several parts, which only requests have"),
+            (Response(204, Body("a")), "has a body, but responses with this status never have one"),
+            (Response(200, Body(File("a"))), "has a body with several parts, which only requests can have"),
             (Response(200, Body("a", content_type="text/csv")), "has a content type"),
-            (Response(200, Body(media="text")), "is text, and names no attribute"),
+            (Response(200, Body(media="text")), "has media='text' but names no attribute"),
         ],
     )
     def test_a_body_is_one_that_answers_have(self, response: Response, fault: str) -> None:
@@ -162,7 +162,7 @@ class TestRules:
         found = wrong(result, HTTP(GET("/"), response))
         assert found == (
             "bad-response",
-            f"Response {response.status!r} of method 'find' does not give 'a', which the result always has",
+            f"Response {response.status!r} of method 'find' does not provide 'a', which the result requires",
             'write http.Header("a", "…"), or make it optional',
         )
         built(serving(result, HTTP(GET("/"), Response(response.status, Header("a", "X-A")))))
@@ -170,14 +170,14 @@ class TestRules:
     def test_a_header_of_an_answer_has_no_style(self) -> None:
         result = Result(Attribute("a", Int, "One.", required=True))
         found = wrong(result, HTTP(GET("/"), Response(200, Header("a", "X-A", style="json"))))
-        fault = "is for requests, and this header is of an answer"
+        fault = "is only for requests, but this is a response header"
         assert found == ("bad-style", f"style 'json' of Header 'a' of method 'find' {fault}", "remove it")
 
     @pytest.mark.parametrize("explode", [True, False])
     def test_a_header_of_an_answer_is_not_exploded(self, explode: bool) -> None:
         result = Result(Attribute("a", Int, "One.", required=True))
         found = wrong(result, HTTP(GET("/"), Response(200, Header("a", "X-A", explode=explode))))
-        fault = f"has explode={explode} of Header 'a', which is for requests"
+        fault = f"has explode={explode} in Header 'a', which is only for requests"
         assert found == ("bad-response", f"Response 200 of method 'find' {fault}", "remove it")
 
     def test_head_has_headers_alone(self) -> None:
@@ -267,12 +267,12 @@ class TestPagingRules:
             ({"size": "cursor"}, "has size='cursor', which is optional String, not Int"),
             ({"style": "page", "total": "next"}, "has total='next', which is optional String, not Int"),
             ({"style": "page", "items": "next"}, "has items='next', which is optional String, not a list"),
-            ({"total": "total"}, "has total, and style='cursor'"),
-            ({"style": "link", "items": "books"}, "has items, and style='link'"),
-            ({"name": "page"}, "has name, and style='cursor'"),
-            ({"first": 1}, "has first, and style='cursor'"),
-            ({"style": "page", "at": "/next"}, "has at, and style='page'"),
-            ({"at": "meta.next"}, "has at='meta.next', which is no JSON Pointer"),
+            ({"total": "total"}, "has total, which does not apply to style='cursor'"),
+            ({"style": "link", "items": "books"}, "has items, which does not apply to style='link'"),
+            ({"name": "page"}, "has name, which does not apply to style='cursor'"),
+            ({"first": 1}, "has first, which does not apply to style='cursor'"),
+            ({"style": "page", "at": "/next"}, "has at, which does not apply to style='page'"),
+            ({"at": "meta.next"}, "has at='meta.next', which is not a JSON Pointer"),
         ],
     )
     def test_it_names_what_it_needs(self, facts: dict[str, Anything], fault: str) -> None:
@@ -284,7 +284,7 @@ class TestPagingRules:
         paging = Paging(cursor="cursor", next="next")
         body = Body("books")
         found = wrong(self.PAYLOAD, self.RESULT, HTTP(GET("/"), paging, Response(200, body)))
-        assert found[1] == "Paging of method 'find' has next='next', which no Response gives"
+        assert found[1] == "Paging of method 'find' has next='next', which no Response provides"
         response = Response(200, body, Header("next", "X-Next"))
         built(serving(self.PAYLOAD, self.RESULT, HTTP(GET("/"), paging, response)))
 
@@ -294,7 +294,7 @@ class TestPagingRules:
             Result(Attribute("next", String, "Next page.")),
             HTTP(GET("/"), Paging(style="page", cursor="cursor", next="next")),
         )
-        assert found[1] == "Paging of method 'find' does not say which list has the items of a page"
+        assert found[1] == "Paging of method 'find' does not name the list with the items of a page"
 
     def test_a_cursor_that_the_client_makes_is_not_sent(self) -> None:
         paging = Paging(style="link", cursor="cursor", next="next")

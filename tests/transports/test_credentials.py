@@ -31,12 +31,12 @@ def test_a_credential_stands_in_further_places() -> None:
         (
             Security(BasicSecurity("person", "Person."), query="token"),
             HTTP(GET("/")),
-            "'person' is no single text for the query 'token'",
+            "'person' is not a single value for the query 'token'",
         ),
         (
             Security(BearerSecurity("token", "Token."), header="Host"),
             HTTP(GET("/")),
-            "'token' has the header 'Host', which the client itself sends",
+            "'token' has the header 'Host', which the client sends itself",
         ),
         (
             Security(BearerSecurity("token", "Token."), query=""),
@@ -51,12 +51,12 @@ def test_a_credential_stands_in_further_places() -> None:
         (
             Security(BearerSecurity("token", "Token."), KEY, header="x-api-key"),
             HTTP(GET("/")),
-            "'library_key' and 'token' stand in one place, and are needed at once",
+            "'library_key' and 'token' use the same place, but are required together",
         ),
         (
             Security(BearerSecurity("token", "Token."), body="token"),
             HTTP(GET("/")),
-            "'token' stands in the body, which does not go with GET",
+            "'token' is sent in the body, which GET does not have",
         ),
     ],
 )
@@ -75,7 +75,7 @@ def test_a_further_place_can_have_it(clause: Security, http: HTTP, fault: str) -
             [Param("q")],
             (
                 "bad-parameter",
-                "Param of method 'find' has the name 'q', which is that of the security scheme 'token'",
+                "Param of method 'find' has the name 'q', which is used by the security scheme 'token'",
             ),
         ),
         (
@@ -83,7 +83,7 @@ def test_a_further_place_can_have_it(clause: Security, http: HTTP, fault: str) -
             [],
             (
                 "bad-security",
-                "security scheme 'token' stands in the body as 'q', which is an attribute",
+                "security scheme 'token' is sent in the body as 'q', which is also an attribute",
             ),
         ),
     ],

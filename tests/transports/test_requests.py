@@ -182,13 +182,13 @@ class TestPaths:
         [
             ("", "does not begin with a slash"),
             ("books", "does not begin with a slash"),
-            ("/books/{id", "has a lone brace"),
+            ("/books/{id", "has an unpaired brace"),
             ("/books/{}", "has braces without a name"),
             ("/books/{id}/{id}", "names 'id' twice"),
             ("/books?all", "has a query or a fragment"),
             ("/books#top", "has a query or a fragment"),
-            ("/my books", "has characters that no path has, or dots for another one"),
-            ("/../books", "has characters that no path has, or dots for another one"),
+            ("/my books", "has characters that are not allowed in paths, or dot segments"),
+            ("/../books", "has characters that are not allowed in paths, or dot segments"),
         ],
     )
     def test_a_path_goes_on_from_the_server(self, path: str, fault: str) -> None:
@@ -201,19 +201,19 @@ class TestPaths:
             assert found[0] == "unfilled-variable"
             assert found[1] == "no attribute fills the path variable 'id' of method 'find'"
         found = wrong(attributes("id"), HTTP(GET("/{id}"), Header("id", "X-Id")))
-        fault = "attribute 'id' stands elsewhere, and no other one fills"
+        fault = "attribute 'id' is sent elsewhere, and no other attribute fills"
         assert found[1] == f"{fault} the path variable 'id' of method 'find'"
 
     def test_a_variable_is_always_there(self) -> None:
         found = wrong(one(String), HTTP(GET("/{a}")))
         assert found == (
             "unfilled-variable",
-            "attribute 'a', which may be absent, fills the path variable 'a' of method 'find'",
+            "attribute 'a', which can be absent, fills the path variable 'a' of method 'find'",
             "add required=True or a default to 'a'",
         )
         built(serving(one(String, default="x"), HTTP(GET("/{a}"))))
         found = wrong(one(Nullable(String), required=True), HTTP(GET("/{a}")))
-        assert found[1] == "attribute 'a', which may be null, fills the path variable 'a' of method 'find'"
+        assert found[1] == "attribute 'a', which can be null, fills the path variable 'a' of method 'find'"
 
 
 class TestNames:
@@ -224,7 +224,7 @@ class TestNames:
     def test_a_clause_names_an_attribute(self, clause: HTTPChild) -> None:
         found = wrong(one(String, "author"), HTTP(POST("/"), clause))
         kind = "File" if isinstance(clause, Body) and clause.children else type(clause).__name__
-        text = f"{kind} of method 'find' names 'authr', which is no attribute of its payload"
+        text = f"{kind} of method 'find' names 'authr', which is not an attribute of its payload"
         assert found == ("unknown-attribute", text, "did you mean 'author'?")
 
     @pytest.mark.parametrize("clause", [Body("authr"), Header("authr", "X-A")])
@@ -232,9 +232,9 @@ class TestNames:
         result = Result(Attribute("author", String, "Author."))
         found = wrong(result, HTTP(GET("/"), Response(200, clause)))
         assert found[0] == "unknown-attribute"
-        assert found[1].endswith("names 'authr', which is no attribute of its result")
+        assert found[1].endswith("names 'authr', which is not an attribute of its result")
         found = wrong(Error("gone", BOOK, "Gone."), HTTP(GET("/"), Response(410, "gone", clause)))
-        assert found[1].endswith("names 'authr', which is no attribute of its error 'gone'")
+        assert found[1].endswith("names 'authr', which is not an attribute of its error 'gone'")
 
     def test_one_cause_gives_one_diagnostic(self) -> None:
         """What is wrong with the payload itself, or with a name, makes nothing else wrong."""
@@ -264,16 +264,16 @@ class TestNames:
     @pytest.mark.parametrize(
         ("name", "fault"),
         [
-            ("Host", "the client itself sends"),
-            ("content-length", "the client itself sends"),
-            ("Transfer-Encoding", "the client itself sends"),
-            ("Cookie", "the client itself sends"),
-            ("Content-Type", "the client itself sends"),
-            ("Authorization", "the client itself sends"),
-            ("X Id", "has characters that no header has"),
-            ("X-Id:", "has characters that no header has"),
-            ("", "has characters that no header has"),
-            ("Ünique", "has characters that no header has"),
+            ("Host", "the client sends itself"),
+            ("content-length", "the client sends itself"),
+            ("Transfer-Encoding", "the client sends itself"),
+            ("Cookie", "the client sends itself"),
+            ("Content-Type", "the client sends itself"),
+            ("Authorization", "the client sends itself"),
+            ("X Id", "has characters that are not allowed in headers"),
+            ("X-Id:", "has characters that are not allowed in headers"),
+            ("", "has characters that are not allowed in headers"),
+            ("Ünique", "has characters that are not allowed in headers"),
         ],
     )
     def test_a_header_has_a_name_of_its_own(self, name: str, fault: str) -> None:
@@ -297,7 +297,7 @@ class TestNames:
         found = wrong(HTTP(GET("/"), Accept("application/json", name)))
         assert found[:2] == (
             "bad-parameter",
-            f"Accept of method 'find' has the name {name!r}, which is no media type",
+            f"Accept of method 'find' has the name {name!r}, which is not a media type",
         )
 
     def test_media_types_stand_in_one_clause(self) -> None:
@@ -309,7 +309,7 @@ class TestNames:
         found = wrong(attributes("key"), key, HTTP(GET("/")))
         assert found[:2] == (
             "bad-parameter",
-            "Param of method 'find' has the name 'key', which is that of the security scheme 'key'",
+            "Param of method 'find' has the name 'key', which is used by the security scheme 'key'",
         )
         found = wrong(attributes("a"), Security(KEY), HTTP(GET("/"), Header("a", "x-api-key")))
         assert found[0] == "bad-parameter"

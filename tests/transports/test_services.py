@@ -66,21 +66,21 @@ class TestAddresses:
     @pytest.mark.parametrize(
         ("url", "fault"),
         [
-            ("books.example/v1", "is no absolute address of http or https"),
-            ("//books.example/v1", "is no absolute address of http or https"),
+            ("books.example/v1", "is not an absolute http or https URL"),
+            ("//books.example/v1", "is not an absolute http or https URL"),
             ("/v1?key=1", "has a query or a fragment"),
-            ("/v 1", "is no absolute address of http or https"),
-            ("", "is no absolute address of http or https"),
-            ("ftp://books.example", "is no absolute address of http or https"),
-            ("https://", "is no absolute address of http or https"),
-            ("https://books.example:x", "is no absolute address of http or https"),
-            ("https://books example", "is no absolute address of http or https"),
-            ("https://[books", "is no absolute address of http or https"),
+            ("/v 1", "is not an absolute http or https URL"),
+            ("", "is not an absolute http or https URL"),
+            ("ftp://books.example", "is not an absolute http or https URL"),
+            ("https://", "is not an absolute http or https URL"),
+            ("https://books.example:x", "is not an absolute http or https URL"),
+            ("https://books example", "is not an absolute http or https URL"),
+            ("https://[books", "is not an absolute http or https URL"),
             ("https://books.example/v1?lang=en", "has a query or a fragment"),
             ("https://books.example/v1#top", "has a query or a fragment"),
             ("https://books.example/v1?", "has a query or a fragment"),
             ("https://me:secret@books.example", "has a user or a password"),
-            ("https://books.example/{v1", "has a lone brace"),
+            ("https://books.example/{v1", "has an unpaired brace"),
         ],
     )
     def test_a_server_is_an_address(self, url: str, fault: str) -> None:
@@ -93,23 +93,23 @@ class TestAddresses:
         [
             (
                 Server("https://{regin}.books.example", Variable("region", default="eu")),
-                "names 'regin', which is no Variable of it",
+                "names 'regin', but has no such Variable",
                 "did you mean 'region'?",
             ),
             (
                 Server("https://books.example", Variable("region", default="eu")),
-                "does not name its Variable 'region'",
-                "write {region} into the address, or remove it",
+                "does not use its Variable 'region'",
+                "write {region} in the URL, or remove it",
             ),
             (
                 Server("https://{r}.books.example", Variable("r", "eu", "us", default="as")),
-                "has a default of 'r', 'as', that is none of its values",
+                "has the default 'as' for 'r', which is not one of its values",
                 "write one of 'eu', 'us'",
             ),
             (
                 Server("{s}://books.example", Variable("s", "https", "ftp", default="https")),
-                "is no absolute address of http or https",
-                'write an address such as "https://api.example.org/v1"',
+                "is not an absolute http or https URL",
+                'write a URL such as "https://api.example.org/v1"',
             ),
         ],
     )
@@ -199,29 +199,29 @@ class TestSchemes:
             (APIKeySecurity("key", "Key.", header="X-Key", query="key"), "has 2 places"),
             (
                 APIKeySecurity("key", "Key.", header="X Key"),
-                "has the header 'X Key', which has characters that no header has",
+                "has the header 'X Key', which has characters that are not allowed in headers",
             ),
             (
                 APIKeySecurity("key", "Key.", header="Host"),
-                "has the header 'Host', which the client itself sends",
+                "has the header 'Host', which the client sends itself",
             ),
             (APIKeySecurity("key", "Key.", query=""), "has the query '', which is empty"),
-            (OAuth2Security("key", "Key.", ClientCredentialsFlow()), "does not say where to get a token"),
+            (OAuth2Security("key", "Key.", ClientCredentialsFlow()), "has no URL to get a token"),
             (
                 OAuth2Security("key", "Key.", AuthorizationCodeFlow(token="https://a.example")),
-                "does not say where to sign in",
+                "has no URL to sign in",
             ),
             (
                 OAuth2Security("key", "Key.", AuthorizationCodeFlow(authorize="https://a.example")),
-                "does not say where to get a token",
+                "has no URL to get a token",
             ),
             (
                 OAuth2Security("key", "Key.", ClientCredentialsFlow(token="a.example/token")),
-                "has token='a.example/token', which is no absolute address of http or https",
+                "has token='a.example/token', which is not an absolute http or https URL",
             ),
             (
                 OAuth2Security("key", "Key.", ClientCredentialsFlow(discovery="https://u:p@a.example")),
-                "has discovery='https://u:p@a.example', which is no absolute address of http or https",
+                "has discovery='https://u:p@a.example', which is not an absolute http or https URL",
             ),
         ],
     )
@@ -232,7 +232,7 @@ class TestSchemes:
     def test_two_schemes_have_two_places(self) -> None:
         both = Security(BasicSecurity("person", "Person."), BearerSecurity("token", "Token."))
         found = wrong(both, HTTP(GET("/")))
-        text = "security scheme 'token' and 'person' stand in one place, and are needed at once"
+        text = "security scheme 'token' and 'person' use the same place, but are required together"
         assert found[:2] == ("bad-security", text)
         keys = [APIKeySecurity(f"key_{n}", "Key.", header=name) for n, name in enumerate(("X-Key", "x-key"))]
         assert wrong(Security(*keys), HTTP(GET("/")))[0] == "bad-security"
@@ -251,7 +251,7 @@ class TestSchemes:
         found = wrong(Security(account, KEY, scopes=["red"]), HTTP(GET("/")))
         assert found == (
             "unknown-scope",
-            "Security names the scope 'red', which is no scope of 'account' and 'library_key'",
+            "Security names the scope 'red', which is not a scope of 'account' and 'library_key'",
             "did you mean 'read'?",
         )
         twice = OAuth2Security("account", "Account.", self.FLOW, Scope("r", "Read."), Scope("r", "Write."))
@@ -294,7 +294,7 @@ class TestTargets:
     )
     def test_a_function_is_one_of_a_module(self, target: str) -> None:
         found = wrong(Function(target))
-        text = f"Function names {target!r}, which is not written package.module:function"
+        text = f"Function names {target!r}, which does not have the form package.module:function"
         assert found[:2] == ("bad-function", text)
 
     @pytest.mark.parametrize("module", ["", "rooms:book", "my rooms", "office.", "class"])
@@ -302,12 +302,12 @@ class TestTargets:
         found = wrong(service=(Functions(module),))
         assert found[:2] == (
             "bad-function",
-            f"Functions names {module!r}, which is not written package.module",
+            f"Functions names {module!r}, which does not have the form package.module",
         )
 
     def test_a_method_is_reached_in_one_way(self) -> None:
         found = wrong(HTTP(GET("/")), Function("rooms:find"))
-        assert found[:2] == ("two-transports", "method 'find' has HTTP and Function")
+        assert found[:2] == ("two-transports", "method 'find' has both HTTP and Function")
         assert wrong(HTTP(GET("/")), HTTP(DELETE("/")))[0] == "duplicate-clause"
         assert wrong(Function("a:b"), Function("a:c"))[0] == "duplicate-clause"
 
@@ -367,7 +367,7 @@ def test_an_error_of_a_service_has_a_named_type() -> None:
     found = only(Service("Books", "Books.", Error("gone", FLAT, "Gone.")))
     assert (found.code, found.message) == (
         "unnamed-error",
-        "error 'gone' of service 'Books' is an object without a name",
+        "error 'gone' of service 'Books' is an unnamed object",
     )
     twice = Error("gone", description="Gone."), Error("gone", description="Gone.")
     assert codes(Service("Books", "Books.", *twice)) == ["duplicate-name"]

@@ -66,7 +66,7 @@ class TestTypes:
         found = wrong(one(type_, required=True), HTTP(GET(path), *clauses.get(place, ())))
         assert found[0] == "unsendable-type"
         where = place if place in ("path", "query") else f"a {place}"
-        assert found[1].endswith(f"which cannot stand in {where if where[0] == 'a' else f'the {where}'}")
+        assert found[1].endswith(f"which cannot be sent in {where if where[0] == 'a' else f'the {where}'}")
 
     @pytest.mark.parametrize(
         "type_",
@@ -139,15 +139,15 @@ class TestTypes:
         text = "open" if kind == "open" else "a JSONSchema"
         assert found[:2] == (
             "unknown-keys",
-            f"the payload of method 'find' is {text}, and HTTP sends only attributes",
+            f"the payload of method 'find' is {text}, but HTTP sends only attributes",
         )
 
     @pytest.mark.parametrize(
         ("type_", "style", "fault"),
         [
-            (String, "matrix", "does not stand in the query"),
-            (ArrayOf(Int), "deepObject", "is not for ArrayOf(Int)"),
-            (Int, "pipeDelimited", "is not for Int"),
+            (String, "matrix", "is not allowed in the query"),
+            (ArrayOf(Int), "deepObject", "does not apply to ArrayOf(Int)"),
+            (Int, "pipeDelimited", "does not apply to Int"),
         ],
     )
     def test_a_style_is_for_a_place_and_a_type(self, type_: Anything, style: Anything, fault: str) -> None:
@@ -159,7 +159,7 @@ class TestBodies:
     @pytest.mark.parametrize("verb", [GET, HEAD])
     def test_some_verbs_have_none(self, verb: type[GET]) -> None:
         found = wrong(attributes("a"), HTTP(verb("/"), Body()))
-        assert found[:2] == ("bad-body", f"Body of method 'find' does not go with {verb.__name__}")
+        assert found[:2] == ("bad-body", f"Body of method 'find' is not allowed with {verb.__name__}")
 
     def test_a_request_has_one(self) -> None:
         assert wrong(attributes("a", "b"), HTTP(POST("/"), Body("a"), Body("b")))[0] == "duplicate-clause"
@@ -167,13 +167,13 @@ class TestBodies:
     @pytest.mark.parametrize(
         ("body", "fault"),
         [
-            (Body(File("a"), media="form"), "has files, and media='form'"),
-            (Body("b", File("a")), "is one attribute, and has files"),
-            (Body(media="text"), "is text, and names no attribute"),
-            (Body(media="bytes"), "is bytes, and names no attribute"),
-            (Body(style="deepObject"), "is json, and has the style 'deepObject'"),
+            (Body(File("a"), media="form"), "has files, but media='form'"),
+            (Body("b", File("a")), "names an attribute and has files"),
+            (Body(media="text"), "has media='text' but names no attribute"),
+            (Body(media="bytes"), "has media='bytes' but names no attribute"),
+            (Body(style="deepObject"), "has media='json' and the style 'deepObject'"),
             (Body(content_type="json"), "has the content type 'json'"),
-            (Body(File("a"), content_type="multipart/mixed"), "is multipart, and has a content type"),
+            (Body(File("a"), content_type="multipart/mixed"), "is multipart and has a content type"),
         ],
     )
     def test_its_parts_go_together(self, body: Body, fault: str) -> None:

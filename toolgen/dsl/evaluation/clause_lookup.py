@@ -40,10 +40,10 @@ def single_clause(parent: Clause, children: Iterable[object], kind: type[_W], re
         report.add(
             codes.DUPLICATE_CLAUSE,
             child.source,
-            related=[RelatedSource(message="it stands first here", source=first.source)],
+            related=[RelatedSource(message="first written here", source=first.source)],
             parent=clause_label(parent),
             clause=kind.__name__,
-            hint=f"move what it says into the first {kind.__name__}, or remove it",
+            hint=f"merge it into the first {kind.__name__}, or remove it",
         )
     return first
 

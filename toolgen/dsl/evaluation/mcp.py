@@ -64,7 +64,7 @@ def _lock(word: MCPToolset, report: Report) -> MCPLock | None:
     try:
         facts = file.stat()
         if not S_ISREG(facts.st_mode):  # a FIFO or a device would be read for ever
-            raise LockError("is no regular file")
+            raise LockError("is not a regular file")
         if facts.st_size > _LARGEST:
             raise LockError(f"has more than {_LARGEST // 1_000_000} MB")
         return read_lock(file.read_bytes())

@@ -100,7 +100,7 @@ def _merged(alike: list[Finding]) -> list[Finding]:
         return alike
     first, more = alike[0], len(alike) - 1
     related = dict.fromkeys(place for finding in alike for place in finding.related)
-    message = f"{first.message}; {more} more that are made here have the same mistake"
+    message = f"{first.message}; {more} more created here have the same mistake"
     return [replace(first, message=message, related=tuple(related)[:_MOST_NAMES])]
 
 

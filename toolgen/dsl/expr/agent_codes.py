@@ -29,20 +29,20 @@ UNKNOWN_TOOL: Final = Rule(
 )
 EMPTY_USE: Final = Rule(
     "empty-use",
-    "Use of toolset {toolset!r} leaves agent {agent!r} no tool",
-    "name fewer tools in exclude, or remove the Use",
+    "Use of toolset {toolset!r} gives agent {agent!r} no tools",
+    "exclude fewer tools, or remove the Use",
     "A `Use` without any tool has no effect and is usually a mistake.",
 )
 UNUSED_CONFIRM: Final = Rule(
     "unused-confirm",
     "confirm of Use names the tool {name!r}, which agent {agent!r} does not use",
-    "remove it from confirm, or let Use have it",
+    "remove it from confirm, or add it to the Use",
     "`confirm` selects tools among those that the agent uses.",
 )
 CONFIRM_PAYLOAD: Final = Rule(
     "confirm-payload",
     "Confirm of tool {tool!r} in a Use of agent {agent!r} has a payload",
-    "write the payload in the Confirm of the tool itself",
+    "move the payload to the Confirm of the tool",
     "The executor reads what a person adds to an approval, so the tool itself declares it, for all agents.",
 )
 REPEATED_USE: Final = Rule(
@@ -62,13 +62,13 @@ WIRE_NAME_CLASH: Final = Rule(
 OWN_EXPORT: Final = Rule(
     "own-export",
     "agent {agent!r} uses the toolset {toolset!r}, which it exports itself",
-    "remove the Use; the agent has the tools that it needs to implement them",
+    "remove the Use; the agent implements these tools with other tools",
     "A call of an exported tool is a run of the agent that exports it. An agent that calls its own "
     "exports would call itself.",
 )
 AGENT_CYCLE: Final = Rule(
     "agent-cycle",
-    "agents {agents} call one another, and none of them has another tool",
+    "agents {agents} only call each other: none of them has another tool",
     "give one of them a tool with an executor, or remove a Use",
     "Agents can call each other, up to a depth. If no agent of a cycle has another tool, they can only "
     "call each other.",
@@ -89,8 +89,8 @@ EXPORTED_TOOL: Final = Rule(
 )
 NO_STATE_KEY: Final = Rule(
     "no-state-key",
-    "Instructions of agent {agent!r} have {text!r}, which is no value of the state, and stays as it is",
-    "write {{user:name}}, a key without spaces; or double the braces, if they are meant as braces",
+    "Instructions of agent {agent!r} contain {text!r}, which is not a state key, so it is not replaced",
+    "write a key without spaces, such as {{user:name}}; to write literal braces, double them",
     "`{user:name}` in the instructions of an agent stands for a value of the state. A key consists of "
     "letters, digits and underscores, with the prefix `app:`, `user:`, `session:` or `temp:` or none; "
     "with `?` at its end, the value can be absent. Other braces, such as those of JSON, stay unchanged.",
@@ -98,15 +98,15 @@ NO_STATE_KEY: Final = Rule(
 )
 BAD_LIMIT: Final = Rule(
     "bad-limit",
-    "{what} of {clause} of agent {agent!r} is {value}, and {fault}",
+    "{what} of {clause} of agent {agent!r} is {value}, but {fault}",
     "{hint}",
     "Limits of a run are above 0 and consistent: no planning and no call can take longer than the whole run.",
 )
 TOOLS_BUDGET: Final = Rule(
     "tools-budget",
-    "the tools of agent {agent!r} are about {tokens} tokens, and its Budget is {limit}",
-    "leave tools out by Use(exclude=…), shorten their descriptions, or raise tools_tokens; the largest are "
-    "{largest}",
+    "the tools of agent {agent!r} need about {tokens} tokens, but its Budget is {limit}",
+    "exclude tools with Use(exclude=…), shorten their descriptions, or raise tools_tokens; the "
+    "largest are {largest}",
     "Each request describes every tool of the agent to the model. `toolgen schema --tokens` counts the "
     "tokens in the same way: one for four bytes of the name, the description and the schema of the "
     "arguments.",

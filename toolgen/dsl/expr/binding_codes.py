@@ -14,21 +14,21 @@ UNKNOWN_SERVICE: Final = Rule(
 )
 UNKNOWN_METHOD: Final = Rule(
     "unknown-method",
-    "service {service!r} has no method {name!r}, to which tool {tool!r} is bound",
+    "tool {tool!r} is bound to method {name!r}, which service {service!r} does not have",
     "{hint}",
     "`BindTo` names a method that its service declares.",
 )
 UNNAMED_ERROR: Final = Rule(
     "unnamed-error",
-    "error {name!r} of {owner} is an object without a name",
-    'write Type("{proposal}", …) and give its name to Error, so that tools pass the error on as it is',
+    "error {name!r} of {owner} is an unnamed object",
+    'write Type("{proposal}", …) and use it in Error, so that tools can pass the error on',
     "A bound tool has the errors of its method too, with the same details. So their types are named and "
     "shared.",
 )
 ERROR_MISMATCH: Final = Rule(
     "error-mismatch",
-    "error {name!r} of tool {tool!r} is of {type}, and its method gives {other}",
-    "give both the same type, or remove the error from the tool, which has those of its method",
+    "error {name!r} of tool {tool!r} has the type {type}, but its method has {other}",
+    "use the same type for both, or remove the error from the tool, which inherits those of its method",
     "A bound tool has the errors of its method. If it declares one of them itself, for example with "
     "another description, the type must be the same.",
 )
@@ -47,7 +47,7 @@ LOST_ARGUMENT: Final = Rule(
 )
 UNMARKED_SENSITIVE: Final = Rule(
     "unmarked-sensitive",
-    "{field!r} of method {method!r} is sensitive, and {what} of tool {tool!r} is not",
+    "{field!r} of method {method!r} is sensitive, but {what} of tool {tool!r} is not",
     "{hint}",
     "A tool with its own `Args` or `Return` marks sensitive values itself: its catalog entry and its "
     "codec redact what is marked there. Marks are not inherited, because a type of the tool can occur "
@@ -55,13 +55,13 @@ UNMARKED_SENSITIVE: Final = Rule(
 )
 UNFILLED_RESULT_FIELD: Final = Rule(
     "unfilled-result-field",
-    "tool {tool!r} returns {field!r} ({type}), which method {method!r} does not give",
+    "tool {tool!r} returns {field!r} ({type}), which method {method!r} does not return",
     "{hint}",
     "A field of the method's result must fill every required field of a bound tool's result.",
 )
 UNFILLED_ARTIFACT: Final = Rule(
     "unfilled-artifact",
-    "tool {tool!r} has the artifact {kind!r}, which method {method!r} does not give",
+    "tool {tool!r} has the artifact {kind!r}, which method {method!r} does not return",
     "{hint}",
     "A field of the method's result fills an artifact of a bound tool, by the same name or by `rename`. "
     "An executor that you write yourself returns its artifacts itself.",
@@ -85,7 +85,7 @@ BAD_RENAME: Final = Rule(
 )
 OPEN_REBUILD: Final = Rule(
     "open-rebuild",
-    "{given} of {giver} is open, but {taker} does not get the keys beyond its attributes",
+    "{given} of {giver} is open, but {taker} does not receive keys beyond its attributes",
     "{hint}",
     "A tool and its method have their own classes, and the generated code copies the attributes one by "
     "one, so keys that no attribute names would be lost. An object of one named `Type` on both sides is "

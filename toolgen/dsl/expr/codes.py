@@ -51,7 +51,7 @@ BAD_NAME: Final = Rule(
 )
 NAME_TOO_LONG: Final = Rule(
     "name-too-long",
-    "name {name!r} of {what} has {length} characters, and providers take {limit}",
+    "name {name!r} of {what} has {length} characters, but providers accept at most {limit}",
     "shorten {part} by {excess} character{plural}",
     "Model providers accept tool names with at most 64 characters. The name that they see consists of "
     "the prefix of the toolset and the name of the tool.",
@@ -66,7 +66,7 @@ RESERVED_NAME: Final = Rule(
 )
 DUPLICATE_NAME: Final = Rule(
     "duplicate-name",
-    "{what} {name!r} stands twice in {where}",
+    "{what} {name!r} is defined twice in {where}",
     "{hint}",
     "Names are unique in their place: services and types in the design, methods and toolsets in a "
     "service, tools in a toolset, attributes in an object, artifacts and errors in a tool.",
@@ -82,14 +82,14 @@ IDENTIFIER_CLASH: Final = Rule(
 MISSING_DESCRIPTION: Final = Rule(
     "missing-description",
     "{what} has no description",
-    "say in one sentence what it is; models choose and fill tools by their descriptions",
+    "describe it in one sentence; models choose and fill tools by their descriptions",
     "Models choose and call tools by their descriptions. Nothing else tells them what a tool or an "
     "attribute is for.",
 )
 TWO_OWNERS: Final = Rule(
     "two-owners",
-    "toolset {name!r} stands in the services {first!r} and {second!r}",
-    "remove it from one of them; the service that keeps it owns it",
+    "toolset {name!r} is listed in the services {first!r} and {second!r}",
+    "remove it from one of them; the remaining service owns it",
     "A toolset belongs to one service, because the ids of its tools begin with the name of the service.",
 )
 EMPTY_TOOLSET: Final = Rule(
@@ -107,7 +107,7 @@ BAD_LOCK: Final = Rule(
 )
 UNKNOWN_INJECT: Final = Rule(
     "unknown-inject",
-    "tool {tool!r} injects {name!r}, which neither its Args nor a bound payload has",
+    "tool {tool!r} injects {name!r}, which is not in its Args or a bound payload",
     "{hint}",
     "`Inject` names attributes of `Args`, or fields of the bound method's payload.",
 )
@@ -121,26 +121,26 @@ INJECT_TYPE: Final = Rule(
 INJECT_REQUIRED: Final = Rule(
     "inject-required",
     "injected field {name!r} of tool {tool!r} is optional",
-    "add required=True; the server fills it at every call",
+    "add required=True; the server fills it in every call",
     "The server fills an injected field in every call, or the call fails, so it cannot be optional.",
 )
 OPEN_INJECTION: Final = Rule(
     "open-injection",
-    "tool {tool!r} injects {name!r} into open arguments, where a model may send that key too",
-    "remove open=True, or add the keys that a model may send as attributes",
+    "tool {tool!r} injects {name!r} into open arguments, where a model can send that key too",
+    "remove open=True, or add the keys that a model can send as attributes",
     "Open arguments accept every key, but a model must not be able to set an injected field. So "
     "arguments of a tool that injects fields are closed.",
 )
 BOUNDS_FIELD: Final = Rule(
     "bounds-field",
     "{name!r} of the bounded tool {tool!r} is {type}, not {wanted}",
-    "write {attribute}, or leave it out and it is added",
+    "write {attribute}, or omit it: toolgen adds it",
     "A bounded result has `returned` (required Int), `truncated` (required Boolean), `total` (optional "
     "Int) and `refinement_hint` (optional String).",
 )
 BOUNDS_NOT_COMPUTABLE: Final = Rule(
     "bounds-not-computable",
-    "{name!r} of the bounded tool {tool!r} does not follow from the result of method {method!r}",
+    "{name!r} of the bounded tool {tool!r} cannot be computed from the result of method {method!r}",
     "{hint}",
     "The result of a bound method contains `returned` and `truncated`, or toolgen computes them: "
     "`returned` is the length of the result's only array, and `truncated` follows from a required "
@@ -148,8 +148,8 @@ BOUNDS_NOT_COMPUTABLE: Final = Rule(
 )
 BOUNDS_NOT_REFINABLE: Final = Rule(
     "bounds-not-refinable",
-    "the result of the bounded tool {tool!r} may be truncated, and method {method!r} gives neither a "
-    "refinement_hint nor a next cursor",
+    "the result of the bounded tool {tool!r} can be truncated, but method {method!r} returns neither "
+    "a refinement_hint nor a next cursor",
     'add Attribute("refinement_hint", String, "…") to the method\'s Result, or {other}',
     "A truncated result has a `refinement_hint` for the model, or a next cursor. Without either, the "
     "model knows that something is missing but not what to do. So the result of a bound method has at "
@@ -164,8 +164,8 @@ BAD_CURSOR: Final = Rule(
 )
 ANNOTATIONS_CONFLICT: Final = Rule(
     "annotations-conflict",
-    "tool {tool!r} says read_only=True and {hint_name}=True",
-    "remove one of them: what only reads changes nothing",
+    "tool {tool!r} has read_only=True and {hint_name}=True",
+    "remove one of them: a read-only tool changes nothing",
     "A read-only tool changes nothing, so it is not destructive and makes no edits.",
 )
 BAD_REPLACEMENT: Final = Rule(
@@ -193,7 +193,7 @@ UNKNOWN_HINT_NAME: Final = Rule(
 SENSITIVE_HINT_NAME: Final = Rule(
     "sensitive-hint-name",
     "{clause} of tool {tool!r} names {name!r}, which is sensitive",
-    "remove {{{name}}}, or name an attribute that tells people what they decide on",
+    "remove {{{name}}}, or name an attribute that shows people what they decide about",
     "People see `•••• (sensitive)` instead of a sensitive value. So a hint that contains only such a "
     "value says nothing about the call.",
     is_warning=True,
@@ -208,7 +208,7 @@ BAD_WHEN: Final = Rule(
 )
 GRANTABLE_PAYLOAD: Final = Rule(
     "grantable-payload",
-    "Confirm of tool {tool!r} is grantable, and an approval of the tool has a payload",
+    "Confirm of tool {tool!r} is grantable, but an approval of the tool has a payload",
     "remove grantable=True, or the payload",
     "A grant lets further calls run without another answer, so nobody adds a payload to them. An executor "
     "that reads the payload of an approval needs an answer for each call.",
@@ -223,7 +223,7 @@ BAD_SEQUENTIAL: Final = Rule(
 )
 BAD_VERSION: Final = Rule(
     "bad-version",
-    "version {value} of design {name!r} is no semantic version",
+    "version {value} of design {name!r} is not a semantic version",
     "{hint}",
     "The version of a design follows semver.org 2.0.0: three numbers without leading zeros, optionally "
     "followed by a pre-release or a build: `1.4.0`, `2.0.0-rc.1`. Consumers of the catalog compare "
@@ -231,8 +231,8 @@ BAD_VERSION: Final = Rule(
 )
 CLOSE_CAPABILITY: Final = Rule(
     "close-capability",
-    "Needs of tool {tool!r} names {name!r}, which is almost {meant!r}",
-    "did you mean {meant!r}? For a capability of your own choose a name that differs more",
+    "Needs of tool {tool!r} names {name!r}, which is close to {meant!r}",
+    "did you mean {meant!r}? For your own capability, choose a more distinct name",
     "A tool is registered only if the runtime has every capability that it names. toolgen has the "
     "capabilities `state`, `artifacts` and `memory`; any other name is a capability of the host.",
     is_warning=True,
@@ -245,8 +245,8 @@ BAD_DURATION: Final = Rule(
 )
 TERMINAL_LONG_RUNNING: Final = Rule(
     "terminal-long-running",
-    "tool {tool!r} is Terminal and LongRunning",
-    "remove one of them: what ends the turn has its answer, and what answers later has none yet",
+    "tool {tool!r} is both Terminal and LongRunning",
+    "remove one of them: a terminal result ends the turn, but a long-running result arrives later",
     "The result of a `Terminal` tool ends the turn. A `LongRunning` tool first returns an "
     "acknowledgement, with which the model continues.",
 )

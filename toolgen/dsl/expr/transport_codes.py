@@ -15,13 +15,13 @@ BAD_SERVER: Final = Rule(
 )
 NO_SERVER: Final = Rule(
     "no-server",
-    "method {method!r} has HTTP, and service {service!r} has no Server",
+    "method {method!r} has HTTP, but service {service!r} has no Server",
     'add Server("https://…") to the service',
     "Requests go to a server that the design names: the first one, unless the host chooses another.",
 )
 TWO_TRANSPORTS: Final = Rule(
     "two-transports",
-    "method {method!r} has HTTP and Function",
+    "method {method!r} has both HTTP and Function",
     "remove one of them",
     "A method is called in one way: with `HTTP`, or with `Function` if the `Functions` of the service "
     "does not fit.",
@@ -42,7 +42,7 @@ UNFILLED_VARIABLE: Final = Rule(
 )
 UNKNOWN_ATTRIBUTE: Final = Rule(
     "unknown-attribute",
-    "{clause} of method {method!r} names {name!r}, which is no attribute of its {where}",
+    "{clause} of method {method!r} names {name!r}, which is not an attribute of its {where}",
     "{hint}",
     "`Param`, `Header`, `Cookie`, `Body` and `File` name attributes of the payload, and in a `Response` "
     "attributes of the result.",
@@ -63,7 +63,7 @@ UNSENDABLE_TYPE: Final = Rule(
 )
 UNKNOWN_KEYS: Final = Rule(
     "unknown-keys",
-    "the payload of method {method!r} is {kind}, and HTTP sends only attributes",
+    "the payload of method {method!r} is {kind}, but HTTP sends only attributes",
     "{hint}",
     "The attribute determines where a value is sent in the request. Keys that no attribute names have "
     "no place there and would be lost.",
@@ -99,7 +99,7 @@ BAD_RESPONSE: Final = Rule(
 )
 UNANSWERED_ERROR: Final = Rule(
     "unanswered-error",
-    "no Response of method {method!r} means its error {name!r}",
+    "no Response of method {method!r} is mapped to its error {name!r}",
     "{hint}",
     "The client raises a declared error for the status codes that are mapped to it, and never raises "
     "one without a status. An error of a service applies to those of its methods that map it.",
@@ -121,7 +121,7 @@ BAD_SECURITY: Final = Rule(
 )
 UNKNOWN_SCOPE: Final = Rule(
     "unknown-scope",
-    "Security names the scope {scope!r}, which is no scope of {schemes}",
+    "Security names the scope {scope!r}, which is not a scope of {schemes}",
     "{hint}",
     "`scopes` must be scopes that an `OAuth2Security` in the same clause declares.",
 )
@@ -140,7 +140,7 @@ UNUSED_ANSWERS: Final = Rule(
 )
 BAD_FUNCTION: Final = Rule(
     "bad-function",
-    "{clause} names {target!r}, which is not written {form}",
+    "{clause} names {target!r}, which does not have the form {form}",
     "{hint}",
     "`Functions` names a module, and `Function` a function in a module after a colon: `rooms:reserve`, "
     "or a method of an object there, `rooms:desk.reserve`. The module is imported when the client is "

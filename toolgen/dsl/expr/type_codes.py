@@ -14,7 +14,7 @@ UNKNOWN_TYPE: Final = Rule(
 )
 CONSTRAINT_MISMATCH: Final = Rule(
     "constraint-mismatch",
-    "{keyword!r} of {what} does not go with {type}",
+    "{keyword!r} of {what} does not apply to {type}",
     "{hint}",
     "Each type accepts its own constraints. String, ArrayOf and MapOf accept lengths. Int, Float, Date, "
     "DateTime, Duration and Decimal accept bounds. Int, Float, Duration and Decimal accept "
@@ -32,19 +32,19 @@ BAD_CONSTRAINT: Final = Rule(
 )
 EMPTY_RANGE: Final = Rule(
     "empty-range",
-    "{low} and {high} of {what} leave no value",
+    "{low} and {high} of {what} allow no value",
     "{hint}",
     "No value satisfies all constraints of the type.",
 )
 EMPTY_ENUM: Final = Rule(
     "empty-enum",
     "enum {what} has no values",
-    "list the values that are allowed, such as {example}",
+    "list the allowed values, such as {example}",
     "An enumeration needs at least one value.",
 )
 DUPLICATE_ENUM_VALUE: Final = Rule(
     "duplicate-enum-value",
-    "value {value} stands twice in {what}",
+    "value {value} is listed twice in {what}",
     "remove one of them",
     "The values of an enumeration differ from each other.",
 )
@@ -57,7 +57,7 @@ BAD_ENUM_VALUE: Final = Rule(
 BAD_PATTERN: Final = Rule(
     "bad-pattern",
     "pattern {pattern!r} of {what} {fault}",
-    "write it with classes `[a-z]`, groups `(?:…)`, quantifiers and anchors alone",
+    "use only classes `[a-z]`, groups `(?:…)`, quantifiers and anchors",
     "A pattern must mean the same in JSON Schema (ECMA-262) and in the codec (Rust's regex). "
     "Look-around, back-references, named groups and Unicode properties do not.",
 )
@@ -76,7 +76,7 @@ DEFAULT_OUT_OF_RANGE: Final = Rule(
 )
 DEFAULT_NOT_IN_ENUM: Final = Rule(
     "default-not-in-enum",
-    "default {default} of {name!r} is none of {values}",
+    "default {default} of {name!r} is not one of {values}",
     "{hint}",
     "A default must be one of the values of its enumeration.",
 )
@@ -89,13 +89,13 @@ DEFAULT_MISMATCH: Final = Rule(
 REQUIRED_DEFAULT: Final = Rule(
     "required-default",
     "attribute {name!r} is required and has a default",
-    "remove required, or remove default={default}: what is always there needs none",
+    "remove required, or remove default={default}: a required attribute is always present",
     "A default applies if an attribute is absent. A required attribute is never absent.",
 )
 EXAMPLE_MISMATCH: Final = Rule(
     "example-mismatch",
     "example of {what} does not fit: {issues}",
-    "change the example, or what it is an example of",
+    "change the example, or the type that it is an example of",
     "Models read examples, so toolgen validates them against the schema of what they show.",
 )
 BAD_UNION: Final = Rule(
@@ -108,7 +108,7 @@ BAD_UNION: Final = Rule(
 INFINITE_TYPE: Final = Rule(
     "infinite-type",
     "type {name!r} has no finite value: it requires {path}",
-    "remove required=True from {attributes}, or write an ArrayOf, which may be empty",
+    "remove required=True from {attributes}, or write an ArrayOf, which can be empty",
     "A required attribute that leads back to its own type requires a value inside a value without end.",
 )
 NOT_AN_OBJECT: Final = Rule(
@@ -120,14 +120,14 @@ NOT_AN_OBJECT: Final = Rule(
 )
 MIXED_TYPE_AND_ATTRIBUTES: Final = Rule(
     "mixed-type-and-attributes",
-    "type {name!r} does not stand alone in {what}",
-    "put the attributes into the type, or write all attributes here",
+    "type {name!r} is combined with other children in {what}",
+    "move the attributes into the type, or write all attributes here",
     "`Args`, `Return`, `Payload` and `Result` contain attributes, or one `Type` instead.",
 )
 MAP_KEY: Final = Rule(
     "map-key",
     "map {what} has the keys {type}, not String",
-    "write MapOf(String, …); a String may carry length, pattern or format",
+    "write MapOf(String, …); a String can have a length, a pattern or a format",
     "The keys of a JSON object are strings.",
 )
 UNKNOWN_REQUIRED: Final = Rule(
@@ -160,7 +160,7 @@ DEFAULT_IN_SCHEMA: Final = Rule(
 )
 REPAIRED_SCHEMA: Final = Rule(
     "repaired-schema",
-    "the JSONSchema of {what} has a place that {fault} ({pointer})",
+    "the JSONSchema of {what} has a value that {fault} ({pointer})",
     "{hint}",
     "Some schemas violate JSON Schema, or follow an older draft, in a place that has one sensible "
     "meaning: a bound of draft-04, a null for an absent value, a name twice in `required`. toolgen "

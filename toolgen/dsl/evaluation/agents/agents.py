@@ -304,7 +304,7 @@ def check_exported(
     clause: Toolset, toolset: CheckedToolset, drafts: Mapping[str, ToolDraft], report: Report
 ) -> None:
     """Report clauses that the tools of an exported toolset cannot have."""
-    fault, hint = "is run by the provider of a model", "move it into a toolset of its own"
+    fault, hint = "is run by the provider of a model", "move it into its own toolset"
     faults = [(native.kind, clause.source, fault, hint) for native in toolset.native]
     for tool in clauses_of_kind(clause.children, Tool):
         if draft := drafts.get(tool.name):
@@ -328,9 +328,9 @@ def _faults(written: Tool, draft: ToolDraft, tool: CheckedTool) -> Iterator[tupl
     if tool.artifacts:
         yield "has artifacts", "move Artifact to the tools that the agent uses; its runs pass them on"
     if tool.errors:
-        yield "has Error", "remove Error; a run that fails has no details of its own"
+        yield "has Error", "remove Error; a failed run has no error details"
     if others := [field.name for field in tool.injected if field.name not in CALL_META_NAMES]:
-        yield f"injects {', '.join(others)}", "inject only facts of the call, such as session_id"
+        yield f"injects {', '.join(others)}", "inject only call facts, such as session_id"
 
 
 def check_wire_names(agent: Agent, uses: Sequence[tuple[Use, UsedToolset]], report: Report) -> None:
@@ -367,7 +367,7 @@ def _repeated(
             use.source,
             related=[]
             if first is use
-            else [RelatedSource(message="it stands first here", source=first.source)],
+            else [RelatedSource(message="first defined here", source=first.source)],
             agent=agent.name,
             tools=f"the tool{'s' if len(again) > 1 else ''} {names}",
             toolset=taken.toolset.name,
@@ -384,9 +384,7 @@ def _check_length(taken: UsedToolset, used: UsedTool, use: Use, report: Report) 
 
 
 def _clash(agent: Agent, use: Use, used: UsedTool, first: str, place: Use, report: Report) -> None:
-    related = (
-        [] if place is use else [RelatedSource(message="the first one stands here", source=place.source)]
-    )
+    related = [] if place is use else [RelatedSource(message="first used here", source=place.source)]
     report.add(
         codes.WIRE_NAME_CLASH,
         use.source,

@@ -40,7 +40,7 @@ def _check(budget: Budget, agent: CheckedAgent, shared: Mapping[str, ObjectType]
             clause="Budget",
             agent=agent.name,
             value=budget.tools_tokens,
-            fault="must be 1 or more",
+            fault="it must be at least 1",
             hint="write a number above 0",
         )
         return

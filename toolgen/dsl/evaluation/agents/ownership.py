@@ -65,7 +65,7 @@ def _exporters(services: Sequence[Service], report: Report) -> dict[int, str]:
                 codes.TWO_EXPORTERS,
                 clause.source,
                 related=[
-                    RelatedSource(message=f"agent {name!r} stands here", source=place.source)
+                    RelatedSource(message=f"agent {name!r} is defined here", source=place.source)
                     for name, place in (first, (id_, agent))
                 ],
                 name=clause.name,
@@ -90,7 +90,7 @@ def _report_two(clause: Toolset, first: Service, second: Service, report: Report
         codes.TWO_OWNERS,
         clause.source,
         related=[
-            RelatedSource(message=f"service {service.name!r} stands here", source=service.source)
+            RelatedSource(message=f"service {service.name!r} is defined here", source=service.source)
             for service in (first, second)
         ],
         name=clause.name,

@@ -41,7 +41,7 @@ def _check_count(
     what: str, value: int | None, clause: RunPolicy | History, agent: Agent, report: Report
 ) -> None:
     if value is not None and value < 1:
-        _add(what, value, "must be 1 or more", "write a number above 0", clause, agent, report)
+        _add(what, value, "it must be at least 1", "write a number above 0", clause, agent, report)
 
 
 def _time(what: str, value: str | None, clause: RunPolicy, agent: Agent, report: Report) -> float | None:
@@ -63,14 +63,14 @@ def _check_within(
         return
     for what, part in parts.items():
         if part is not None and part > budget:
-            fault = f"the whole run may take {budget:g} s"
-            hint = "lower it, or raise the time_budget"
+            fault = f"the time_budget of the run is {budget:g} s"
+            hint = "lower it, or raise time_budget"
             _add(what, f"{part:g} s", fault, hint, clause, agent, report)
     for used in (used for use in uses for used in use.tools):
         timeout = used.tool.facts.timeout
         if timeout is not None and timeout > budget:
             fault = f"the Timeout of its tool {used.tool.name!r} is {timeout:g} s"
-            hint = "raise the time_budget, or lower the Timeout"
+            hint = "raise time_budget, or lower the Timeout"
             _add("time_budget", f"{budget:g} s", fault, hint, clause, agent, report)
 
 
@@ -83,10 +83,10 @@ def _history(clause: History, agent: Agent, report: Report) -> CheckedHistory:
     ):
         limit = getattr(clause, what)
         if limit is not None and clause.keep_turns is None and clause.keep_tokens is None:
-            fault = "nothing says what is kept as it is"
+            fault = "neither keep_turns nor keep_tokens is set"
             _add(what, limit, fault, f"add {name}", clause, agent, report)
         elif limit is not None and most is not None and limit < most:
-            fault = f"the newest {most} {name.removeprefix('keep_')} are kept as they are"
+            fault = f"{name}={most} keeps more than that unsummarized"
             _add(what, limit, fault, f"write at least {name}", clause, agent, report)
     return CheckedHistory(
         keep_turns=clause.keep_turns,

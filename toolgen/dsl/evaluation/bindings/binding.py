@@ -102,18 +102,20 @@ class _Binder:
             hint = ""
             if twin:
                 lost.remove(twin)
-                hint = f"if it is the argument {twin.name!r}, write rename={{{field.name!r}: {twin.name!r}}}"
+                hint = (
+                    f"if the argument {twin.name!r} fills it, write rename={{{field.name!r}: {twin.name!r}}}"
+                )
             self._unfilled_payload(field.name, field, hint)
         for field in lost if self._operation.payload_is_known else ():
             self._lost(field.name, field)
 
     def _unfilled_payload(self, path: str, field: Field, hint: str = "") -> None:
         attribute = f'Attribute("{path}", {type_text(field.type)}, "…", required=True)'
-        fixes = f'add {attribute} to Args, or write Inject("{path}"), or give it a default in the method'
+        fixes = f'add {attribute} to Args, write Inject("{path}"), or add a default in the method'
         if "." in path:
             fixes = "add it to the argument, or make it optional in the method"
         elif field.name in CALL_META_NAMES:
-            fixes = f'write Inject("{field.name}"), and the runtime fills it from the call'
+            fixes = f'write Inject("{field.name}"), so that the runtime fills it from the call'
         self._report.add(
             codes.UNFILLED_PAYLOAD_FIELD,
             self._bind_to.source,
@@ -230,7 +232,7 @@ class _Binder:
         returned = [field.name for field in self._operation.result_type.fields]
         meant = closest(kind, returned)
         rename = f"rename={{{meant or '…'!r}: {kind!r}}}"
-        hint = f"if {meant!r} is meant, write {rename}; else " if meant else ""
+        hint = f"if {meant!r} is meant, write {rename}; otherwise " if meant else ""
         hint += f'add Attribute("{kind}", …) to the method\'s Result'
         if not meant:
             hint += f", or write {rename}"
@@ -241,7 +243,7 @@ class _Binder:
             kind=kind,
             tool=self._tool.name,
             method=self._operation.label,
-            hint=f"{hint}, or remove BindTo and give it in the executor",
+            hint=f"{hint}, or remove BindTo and return it from the executor",
         )
 
     def _computed(self, field: Field) -> Computed:
@@ -278,7 +280,7 @@ class _Binder:
         ((array, type_),) = arrays
         count = NumberType(integer=True, minimum=type_.min_length or 0, maximum=type_.max_length)
         if may_be_absent(array):
-            self._not_computable(field, f"{hint}: its only array {array.name!r} may be absent")
+            self._not_computable(field, f"{hint}: its only array {array.name!r} can be absent")
         elif not is_subtype(count, field.type):
             counted = type_text(count, constraints=True)
             self._not_computable(field, f"write {counted}: that is the length of {array.name!r}")
@@ -305,7 +307,7 @@ class _Binder:
 
     def _method(self) -> RelatedSource:
         return RelatedSource(
-            message=f"method {self._operation.name!r} stands here", source=self._operation.source
+            message=f"method {self._operation.name!r} is defined here", source=self._operation.source
         )
 
     def _unfilled_result(self, path: str, field: Field) -> None:
@@ -314,7 +316,7 @@ class _Binder:
         spare = (other for other in self._operation.result_type.fields if other.name not in taken)
         twin = next((other for other in spare if type_text(other.type) == type_text(field.type)), None)
         if twin and "." not in path:
-            hint = f"if it is the field {twin.name!r}, write rename={{{twin.name!r}: {field.name!r}}}"
+            hint = f"if the field {twin.name!r} fills it, write rename={{{twin.name!r}: {field.name!r}}}"
         self._report.add(
             codes.UNFILLED_RESULT_FIELD,
             self._bind_to.source,
@@ -350,7 +352,7 @@ class _Binder:
         """Report an open object that loses further keys in the conversion; "" is the outermost path."""
         sides = f"tool {self._tool.name!r}", f"method {self._operation.label!r}"
         giver, taker = reversed(sides) if is_result else sides
-        fix = "use one named Type on both sides" if path else "take its other keys as MapOf(String, Any)"
+        fix = "use one named Type on both sides" if path else "take the other keys as MapOf(String, Any)"
         hint = f"remove open=True, or {fix}"
         facts = {"given": supplied, "giver": giver, "taker": taker, "hint": hint}
         self._report.add(codes.OPEN_REBUILD, self._bind_to.source, related=[self._method()], **facts)
@@ -375,4 +377,4 @@ class _Binder:
 def _written(module: Module, class_name: str, field: Field, path: str, what: str) -> list[RelatedSource]:
     """Return the source of an object's own field; fields of nested objects have none."""
     source = module.source_of(class_name, field) if "." not in path else None
-    return [RelatedSource(message=f"{what} stands here", source=source)] if source else []
+    return [RelatedSource(message=f"{what} is defined here", source=source)] if source else []

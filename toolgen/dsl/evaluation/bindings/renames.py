@@ -38,7 +38,7 @@ class Renames:
                 self._to_payload[field] = attribute
             if field in result and attribute in returned:
                 if attribute in self._to_result:
-                    fault = f"leads two fields to {attribute!r}"
+                    fault = f"maps two fields to {attribute!r}"
                     self._refuse(fault, "keep one of them")
                 self._to_result[attribute] = field
             elif field in payload | result and attribute in arguments | returned:
@@ -58,20 +58,20 @@ class Renames:
 
     def _check(self, field: str, attribute: str, fields: set[str], attributes: set[str]) -> None:
         if field not in fields and field in attributes and attribute in fields:
-            fault = f"has {field!r} before {attribute!r}, the other way round"
+            fault = f"maps {field!r} to {attribute!r} in the wrong direction"
             self._refuse(fault, f"the field of the method comes first: rename={{{attribute!r}: {field!r}}}")
         elif field not in fields:
-            fault = f"names {field!r}, which neither payload nor result of the method has"
+            fault = f"names {field!r}, which is not in the payload or the result of the method"
             self._refuse(fault, suggestion(field, sorted(fields), "remove it"))
         elif attribute not in attributes:
-            fault = f"leads {field!r} to {attribute!r}, which the tool does not have"
+            fault = f"maps {field!r} to {attribute!r}, which the tool does not have"
             self._refuse(fault, suggestion(attribute, sorted(attributes), "remove it"))
 
     def _check_side(self, field: str, attribute: str) -> None:
         if field not in self._to_payload:
-            fault = f"leads {field!r} to {attribute!r}, which stands on the other side of the tool"
+            fault = f"maps {field!r} to {attribute!r}, which is on the other side of the tool"
             self._refuse(
-                fault, "a payload field takes an argument, a result field gives an attribute of Return"
+                fault, "map a payload field to an argument, and a result field to an attribute of Return"
             )
 
     def _refuse(self, fault: str, hint: str) -> None:

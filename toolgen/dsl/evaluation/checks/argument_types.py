@@ -110,7 +110,7 @@ class _Json:
 
 _ACCEPTED: Final[Mapping[object, tuple[str, Callable[[object], bool]]]] = {
     str: ("a string", is_text),
-    Sentence: ("a text that says something", _is_nonblank_text),
+    Sentence: ("a non-empty string", _is_nonblank_text),
     Span: ('a string such as "30s"', is_text),
     bool: (FLAG_WANTED, lambda value: isinstance(value, bool)),
     int: (f"a whole number of up to {_DIGITS} digits", _is_count),
@@ -118,7 +118,7 @@ _ACCEPTED: Final[Mapping[object, tuple[str, Callable[[object], bool]]]] = {
     Status: ('a status such as 404 or "4XX"', lambda value: isinstance(value, str) or _is_count(value)),
     Sequence[str]: (NAMES_WANTED, _is_list_of_text),
     Mapping[str, object]: ("a mapping", lambda value: isinstance(value, Mapping)),
-    Mapping[str, str]: ("a mapping of names to names", _is_mapping_of_text),
+    Mapping[str, str]: ("a mapping from names to names", _is_mapping_of_text),
     Mapping[str, _Json]: ("JSON", _is_json_object),
     dict[str, _Json]: ("JSON", _is_json_object),
     dict[str, bool]: (
@@ -126,7 +126,7 @@ _ACCEPTED: Final[Mapping[object, tuple[str, Callable[[object], bool]]]] = {
         lambda value: isinstance(value, dict) and all(isinstance(each, bool) for each in value.values()),
     ),
     Mapping[str, ComparedValue | tuple[ComparedValue, ...]]: (
-        "a mapping of attributes to values",
+        "a mapping from attributes to values",
         lambda value: isinstance(value, Mapping) and all(map(is_text, value)),
     ),
     bool | Sequence[str] | Mapping[str, Confirm]: (

@@ -72,8 +72,8 @@ class _Check:
                     codes.NESTED_TOO_DEEP,
                     source,
                     what=clause_label(clause),
-                    fault=f"holds itself, or is nested deeper than {_DEEPEST}",
-                    hint="give the inner type a name, and refer to it in quotes",
+                    fault=f"contains itself, or is nested deeper than {_DEEPEST}",
+                    hint="name the inner type, and refer to it in quotes",
                 )
                 return None
             self._open[key] = clause
@@ -283,7 +283,7 @@ def _argument_hint(argument: str, value: object, wanted: str) -> str:
 
 def _star_hint(value: object) -> str:
     is_several = isinstance(value, (tuple, list, set, frozenset, Iterator))
-    return "unpack it: write *items, so that each item is an argument of its own" if is_several else ""
+    return "unpack it: write *items, so that each item is a separate argument" if is_several else ""
 
 
 def _allowed_children(kind: type[Clause]) -> str:
@@ -300,9 +300,9 @@ def _child_hint(child: object, kind: type[Clause]) -> str:
     if child is None:
         return "remove it; for an optional clause write *([clause] if condition else [])"
     if isinstance(child, str) and "description" in arguments_of(kind).values:
-        return "remove it: the name and the description are the only texts"
+        return "remove it: only the name and the description are strings"
     if isinstance(child, str) and kind is Security:
-        return f"give a scheme, such as BearerSecurity({source_text(child)}, …) or APIKeySecurity(…)"
+        return f"write a scheme, such as BearerSecurity({source_text(child)}, …) or APIKeySecurity(…)"
     return _star_hint(child) or "remove it"
 
 

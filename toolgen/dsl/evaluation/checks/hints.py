@@ -38,16 +38,16 @@ _PYTHON_TYPES: Final[dict[object, str]] = {
 }
 
 _WRITTEN: Final[dict[tuple[type[Clause], type[Clause]], str]] = {
-    (Payload, Tool): "write Args(…), which a Tool has in its place",
-    (Result, Tool): "write Return(…), which a Tool has in its place",
-    (Args, Method): "write Payload(…), which a Method has in its place",
-    (Return, Method): "write Result(…), which a Method has in its place",
-    (Result, Completion): "write Return(…), which a Completion has in its place",
-    (Args, Completion): "remove it: a completion gets its message when it is called",
-    (Payload, Completion): "remove it: a completion gets its message when it is called",
-    (Tool, Agent): "put it into a Toolset, and give that to the agent: Use(toolset)",
-    (Toolset, Agent): "write Use(Toolset(…)), which gives the agent its tools",
-    (MCPToolset, Agent): "list it in the service, and write Use(…) of it here",
+    (Payload, Tool): "write Args(…) instead",
+    (Result, Tool): "write Return(…) instead",
+    (Args, Method): "write Payload(…) instead",
+    (Return, Method): "write Result(…) instead",
+    (Result, Completion): "write Return(…) instead",
+    (Args, Completion): "remove it: a completion receives its message when it is called",
+    (Payload, Completion): "remove it: a completion receives its message when it is called",
+    (Tool, Agent): "put it into a Toolset that the agent uses: Use(toolset)",
+    (Toolset, Agent): "write Use(Toolset(…))",
+    (MCPToolset, Agent): "list it in the service, and write Use(…) here",
     (AgentToolset, Agent): "write Use(AgentToolset(…))",
     (History, Agent): "write RunPolicy(history=History(…))",
 }
@@ -78,22 +78,22 @@ def place_hint(child: Clause, parent: type[Clause], held: tuple[type[Clause], ..
 def argument_hint(value: Clause | str, holder: type[Clause], label: str) -> str:
     """Return the hint for a clause, or its name, that is an argument in the place of another clause."""
     if isinstance(value, MCPToolset):
-        return "put it into Service, and give it to agents by Use(…): its server executes the tools"
+        return "put it into Service, and use it in agents with Use(…): its server executes the tools"
     if isinstance(value, Agent):
         return (
-            f"let {label} export a toolset, Agent(…, Export(Toolset(…))), and use that; "
-            "or hand the conversation over: Transfer(…)"
+            f"to call {label}, let it export a toolset, Agent(…, Export(Toolset(…))), and use that; to "
+            "hand the conversation over, write Transfer(…)"
         )
     if isinstance(value, Tool):
         only = f", only=[{source_text(value.name)}]" if holder is Use else ""
-        return f"give the toolset that it stands in: {holder.__name__}(toolset{only})"
+        return f"pass the toolset that contains it: {holder.__name__}(toolset{only})"
     if isinstance(value, Service):
-        return f"give a toolset of it: {holder.__name__}(toolset)"
+        return f"pass one of its toolsets: {holder.__name__}(toolset)"
     if isinstance(value, str) and holder is HTTP:
         return 'write the verb as a clause, with its path: HTTP(GET("/…"))'
     if isinstance(value, str) and holder in (Use, Export):
-        other = "; of an agent in another module: AgentToolset(service, agent, toolset)" * (holder is Use)
-        return f"give the toolset itself, the value of Toolset({source_text(value)}, …){other}"
+        other = "; for an agent in another module: AgentToolset(service, agent, toolset)" * (holder is Use)
+        return f"pass the toolset itself, the value of Toolset({source_text(value)}, …){other}"
     return ""
 
 

@@ -88,8 +88,8 @@ def key_fault(name: str) -> str:
     if not name:
         return "is empty"
     if re.search(r"\s", name):
-        return "holds a space"
-    return "" if name.isprintable() else "holds a character that cannot be printed"
+        return "contains a space"
+    return "" if name.isprintable() else "contains a character that cannot be printed"
 
 
 def _key(name: str) -> str:
@@ -153,11 +153,11 @@ class Unique:
         if first is source:
             hint = "list it once"
         elif same:
-            hint = f"this line makes several of them: give each {what} a name of its own"
+            hint = f"this line creates several of them: give each {what} its own name"
         self._report.add(
             codes.DUPLICATE_NAME,
             source,
-            related=[] if same else [RelatedSource(message="it stands first here", source=first)],
+            related=[] if same else [RelatedSource(message="first defined here", source=first)],
             what=what,
             name=name,
             where=self._where,
@@ -189,7 +189,7 @@ class Identifiers:
         self._report.add(
             codes.IDENTIFIER_CLASH,
             source,
-            related=[RelatedSource(message=f"{other} stands here", source=place)],
+            related=[RelatedSource(message=f"{other} is defined here", source=place)],
             what=what,
             other=other,
             identifier=identifier,
@@ -210,13 +210,13 @@ def _check_pattern(
     if pattern.fullmatch(name):
         return True
     fault = (
-        "is empty" if not name else "holds a space" if re.search(r"\s", name) else f"is not written {form}"
+        "is empty" if not name else "contains a space" if re.search(r"\s", name) else f"is not written {form}"
     )
     proposal = repaired(name)
     hint = _name_hint(
         name,
         proposal if name.isascii() and pattern.fullmatch(proposal) else "",
-        "use letters from a to z, digits and underscores, a letter first",
+        "use letters from a to z, digits and underscores, and begin with a letter",
     )
     report.add(codes.BAD_NAME, source, name=name, what=what, fault=fault, hint=hint)
     return False

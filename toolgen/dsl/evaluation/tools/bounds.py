@@ -101,7 +101,7 @@ def bounded(
             which=which,
             name=getattr(clause, which),
             tool=tool,
-            fault=f"has no {other} beside it",
+            fault=f"is used without {other}",
             hint=f"name the {other} too: BoundedResult(cursor=…, next_cursor=…)",
         )
     _check_cursor(tool, "cursor", clause.cursor, "Args", payload, clause.source, report)
@@ -157,14 +157,14 @@ def _check_cursor(
     if field is None:
         meant = closest(name, [field.name for field in fields if isinstance(field.type, StringType)])
         hint = f"did you mean {meant!r}?" if meant else f"add {wanted}"
-        _bad_cursor(tool, which, name, f"is no attribute of {clause}", hint, source, report)
+        _bad_cursor(tool, which, name, f"is not an attribute of {clause}", hint, source, report)
     elif field.type == UNKNOWN:
         return
     elif not isinstance(field.type, StringType):
         fault = f"is {field_text(field)}, not an optional String"
         _bad_cursor(tool, which, name, fault, f"write {wanted}", source, report)
     elif field.required or field.default is not MISSING:
-        fault = "is always there; the first page has no cursor and the last page no next one"
+        fault = "is always present, but the first request has no cursor and the last page has no next one"
         _bad_cursor(
             tool, which, name, fault, f"write {wanted}, neither required nor with a default", source, report
         )

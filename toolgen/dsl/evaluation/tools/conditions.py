@@ -28,7 +28,7 @@ from ..types.spelling import type_text
 
 _Values: TypeAlias = "tuple[bool | int | float | str, ...]"
 _ATTRIBUTE: Final = "name an attribute of Args"
-_SESSION_OR_ATTRIBUTE: Final = "write 'session', or name an attribute of Args that is one value"
+_SESSION_OR_ATTRIBUTE: Final = "write 'session', or name an attribute of Args that is a single value"
 
 
 @frozen_record
@@ -68,7 +68,7 @@ def sequential_by(clause: Sequential, tool: str, arguments: ConditionArguments, 
     if name is None or name == SESSION:
         return name or ""
     if arguments.names is not None and name not in arguments.names and name not in arguments.injected:
-        fault = f"names {name!r}, which is none of its arguments"
+        fault = f"names {name!r}, which is not one of its arguments"
         hint = suggestion(name, (SESSION, *arguments.names, *arguments.injected), _SESSION_OR_ATTRIBUTE)
         report.add(codes.BAD_SEQUENTIAL, clause.source, tool=tool, fault=fault, hint=hint)
     field = next((field for field in arguments.fields if field.name == name), None)
@@ -100,10 +100,10 @@ def _faults(name: str, values: Sequence[object], arguments: ConditionArguments) 
 
 def _unknown(name: str, arguments: ConditionArguments) -> tuple[str, str]:
     if name in arguments.injected:
-        hint = "remove it: the server fills it, and no model chooses it"
+        hint = "remove it: the server fills it, so the model does not choose it"
         return f"names {name!r}, which is injected", hint
     hint = suggestion(name, arguments.names or (), _ATTRIBUTE)
-    return f"names {name!r}, which is none of its arguments", hint
+    return f"names {name!r}, which is not one of its arguments", hint
 
 
 def _plain(value: object) -> bool | int | float | str | None:

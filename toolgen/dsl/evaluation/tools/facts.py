@@ -135,10 +135,10 @@ def _icon(clause: Icon, tool: str, report: Report) -> CheckedIcon:
         )
 
     if not is_icon_source(clause.src):
-        hint = 'write an address such as "https://example.org/lamp.svg"'
-        refuse("src", clause.src, "is no URL of http or https, and no data URI of an image", hint)
+        hint = 'write a URL such as "https://example.org/lamp.svg"'
+        refuse("src", clause.src, "is neither an http or https URL nor a data URI of an image", hint)
     if clause.mime_type is not None and not is_image_type(clause.mime_type):
-        refuse("mime_type", clause.mime_type, "is no type of an image", 'write mime_type="image/png"')
+        refuse("mime_type", clause.mime_type, "is not an image type", 'write mime_type="image/png"')
     for size in clause.sizes:
         if not is_icon_size(size):
             fault = "is neither any nor a width and a height"
@@ -197,13 +197,15 @@ def seconds(text: str, what: str, source: Source, report: Report) -> float | Non
     fault, hint, match = "", "", _SPAN.fullmatch(text)
     span = float(match[1]) * _MILLISECONDS[match[2]] / 1000 if match else 0.0
     if not match:
-        fault, hint = "is no number with its unit", _repair_hint(text)
+        fault, hint = "is not a number with a unit", _repair_hint(text)
         if days := _DAYS.fullmatch(text):
-            fault = f"is in {'weeks' if days[2][0].lower() == 'w' else 'days'}; the units are ms, s, m and h"
+            fault = (
+                f"is in {'weeks' if days[2][0].lower() == 'w' else 'days'}, but the units are ms, s, m and h"
+            )
     elif span <= 0:
-        fault, hint = "leaves no time at all", 'write a span above 0, such as "30s"'
+        fault, hint = "is not above 0", 'write a duration above 0, such as "30s"'
     elif span > _LONGEST:
-        fault, hint = "is longer than 24 hours", 'write at most "24h"; LongRunning tools may answer later'
+        fault, hint = "is longer than 24 hours", 'write at most "24h"; for longer work, use LongRunning'
     else:
         return span
     report.add(codes.BAD_DURATION, source, what=what, value=source_text(text), fault=fault, hint=hint)
@@ -217,8 +219,8 @@ def _repair_hint(text: str) -> str:
     if number and meant in _MILLISECONDS and number.end() == len(text.rstrip()):
         return f'write "{number[1]}{meant}"'
     if _DAYS.fullmatch(text):
-        return 'write hours, at most "24h"; LongRunning tools may answer later'
-    return 'write a span such as "500ms", "30s", "2m" or "1h"'
+        return 'write hours, at most "24h"; for longer work, use LongRunning'
+    return 'write a duration such as "500ms", "30s", "2m" or "1h"'
 
 
 def deprecation(clause: Deprecated | None) -> Deprecation | None:
@@ -242,11 +244,11 @@ def replaced(
     id_ = written if "." in written else f"{toolset}.{written}"
     replacement, fault, hint = tools.get(id_), "", ""
     if replacement is None:
-        fault, hint = f"is {written!r}, which is no tool of the design", _meant(written, toolset, tools)
+        fault, hint = f"is {written!r}, which is not a tool of the design", _meant(written, toolset, tools)
     elif id_ == tool.id:
-        fault, hint = "is the tool itself", "name another tool, or leave the replacement out"
+        fault, hint = "is the tool itself", "name another tool, or omit the replacement"
     elif replacement.facts.deprecated is not None:
-        fault, hint = f"is {written!r}, which is deprecated too", f"name what replaces {written!r}"
+        fault, hint = f"is {written!r}, which is deprecated too", f"name the replacement of {written!r}"
     if fault:
         report.add(codes.BAD_REPLACEMENT, clause.source, tool=tool.name, fault=fault, hint=hint)
         return tool
@@ -260,7 +262,7 @@ def _meant(written: str, toolset: str, ids: Collection[str]) -> str:
     if elsewhere is not None:
         return f"write {elsewhere!r}, which is in another toolset"
     own = [id_.removeprefix(f"{toolset}.") for id_ in ids if id_.startswith(f"{toolset}.")]
-    return suggestion(written, ids if "." in written else own, "leave the replacement out")
+    return suggestion(written, ids if "." in written else own, "omit the replacement")
 
 
 @frozen_record

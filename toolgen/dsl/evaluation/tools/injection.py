@@ -70,7 +70,7 @@ def split_arguments(
 
 def check_closed(tool: str, clauses: Iterable[Inject], arguments: Source, report: Report) -> None:
     """Report injected fields of open arguments."""
-    related = [RelatedSource(message="the open arguments stand here", source=arguments)]
+    related = [RelatedSource(message="the open arguments are defined here", source=arguments)]
     for clause in clauses:
         for name in clause.names:
             report.add(codes.OPEN_INJECTION, clause.source, related=related, tool=tool, name=name)

@@ -69,11 +69,11 @@ def _faults(text: str, of: TemplateNames) -> Iterator[tuple[str, str]]:
         if name is None:
             if match[0] in ("{", "}"):
                 yield (
-                    f"has a lone {match[0]!r}",
-                    f"write {match[0] * 2!r} for the brace itself, or complete it",
+                    f"has an unpaired {match[0]!r}",
+                    f"write {match[0] * 2!r} for a literal brace, or complete the pair",
                 )
         elif not name.strip():
-            yield f"has {match[0]!r} without a name", "write a name in the braces, or double them"
+            yield f"has {match[0]!r} without a name", "write a name between the braces, or double them"
         elif of.names is not None and name not in of.names:
             yield f"names {name!r}, which is {of.otherwise}", _hint(name, of)
 
@@ -83,5 +83,5 @@ def _hint(name: str, of: TemplateNames) -> str:
         return f"remove it: {name!r} is not shown to people"
     bare = re.split(r"[:!.\[]", name.strip())[0].strip()
     if of.names and bare in of.names:
-        return f"write {{{bare}}}: the name alone stands in the braces"
+        return f"write {{{bare}}}: only a name is allowed in the braces"
     return suggestion(name, of.names or (), "remove it, or add the attribute")

@@ -333,13 +333,13 @@ def _clause_scope(
             names=names, fields=payload.fields if payload else (), injected=injected
         ),
         shown=TemplateNames(
-            otherwise="none of its arguments",
+            otherwise="not one of its arguments",
             names=names,
             hidden=injected,
             sensitive=sensitive_names_of(payload) if payload else (),
         ),
         result=TemplateNames(
-            otherwise="no field of its result",
+            otherwise="not a field of its result",
             names=result_names,
             hidden=kinds,
             sensitive=sensitive_names_of(result) if result else (),

@@ -47,9 +47,9 @@ def responses_of(
     for written in clauses_of_kind(clause.children, Response):
         first = sources.setdefault(written.status, written.source)
         if first is not written.source:
-            related = [RelatedSource(message="it stands first here", source=first)]
-            hint = "name one meaning of the status"
-            _refuse(scope, written.source, written.status, "stands twice", hint, related)
+            related = [RelatedSource(message="first written here", source=first)]
+            hint = "map the status to one meaning"
+            _refuse(scope, written.source, written.status, "is written twice", hint, related)
             continue
         for fault, hint in _faults(scope, written):
             _refuse(scope, written.source, written.status, fault, hint)
@@ -98,25 +98,28 @@ def _faults(scope: MethodScope, clause: Response) -> Iterator[tuple[str, str]]:
     is_known = status in _CLASSES if isinstance(status, str) else 100 <= status <= 599
     if not is_known:
         hint = 'write a number from 100 to 599, "4XX" for all such statuses, or "default"'
-        yield "is no status of HTTP", hint
+        yield "is not an HTTP status", hint
     errors = [error.name for error in scope.operation.errors]
     if clause.error and clause.error not in errors:
-        fault = f"means the error {clause.error!r}, which the method does not declare"
+        fault = f"is mapped to the error {clause.error!r}, which the method does not declare"
         yield fault, suggestion(clause.error, errors, f'add Error("{clause.error}", …) to the method')
     body = next(iter(clauses_of_kind(clause.children, Body)), None)
     if body is None:
         return
     if body.children or body.media == "multipart":
-        yield "has a body of several parts, which only requests have", "read it as bytes"
+        yield "has a body with several parts, which only requests can have", "read it as bytes"
     if body.style:
-        yield f"has the style {body.style!r}, which only requests have", "remove it"
+        yield f"has the style {body.style!r}, which only requests can have", "remove it"
     if body.content_type:
-        yield "has a content type", "remove it; answers are read by their media"
+        yield "has a content type", "remove it; media determines how a response is read"
     if body.media in ("text", "bytes") and not body.attribute:
-        hint = f'name the attribute that it is: Body("…", media="{body.media}")'
-        yield f"is {body.media}, and names no attribute", hint
+        hint = f'name the attribute: Body("…", media="{body.media}")'
+        yield f"has media={body.media!r} but names no attribute", hint
     if status in _BODILESS:
-        yield "has a body, which this status never has", "remove Body, or write another status"
+        yield (
+            "has a body, but responses with this status never have one",
+            "remove Body, or write another status",
+        )
 
 
 def _refuse(
@@ -135,18 +138,23 @@ def _header(scope: MethodScope, clause: Response, header: Header, of: ObjectType
     """Return the name of a header that holds an attribute of a result, or of the details of an error."""
     name = header.attribute if header.name is None else header.name
     if not is_token(name):
-        fault, hint = "has characters that no header has", "write the name that the service sends"
+        fault, hint = (
+            "has characters that are not allowed in headers",
+            "write the name that the service sends",
+        )
         scope.add(codes.BAD_PARAMETER, header.source, clause="Header", name=name, fault=fault, hint=hint)
     if header.style is not None:
-        fault, hint = "is for requests, and this header is of an answer", "remove it"
+        fault, hint = "is only for requests, but this is a response header", "remove it"
         facts = {"clause": "Header", "style": header.style, "attribute": header.attribute, "fault": fault}
         scope.add(codes.BAD_STYLE, header.source, **facts, hint=hint)
     if header.explode is not None:
-        fault = f"has explode={header.explode} of Header {header.attribute!r}, which is for requests"
+        fault = f"has explode={header.explode} in Header {header.attribute!r}, which is only for requests"
         _refuse(scope, header.source, clause.status, fault, "remove it")
     attribute = scope.attribute(header, header.attribute, of, where)
     if attribute is not None and not is_read_from(attribute.type, "header", scope.objects):
-        _unreadable(scope, header, attribute, "stand in a header", "take it from the body, or write String")
+        _unreadable(
+            scope, header, attribute, "be read from a header", "read it from the body, or write String"
+        )
     return name
 
 
@@ -176,7 +184,7 @@ def _check_result(
     reached.names |= {*response.headers, *([response.body] if response.body else [])}
     for each in () if has_object else scope.result.fields:
         if each.required and each.name not in response.headers and each.name != response.body:
-            fault = f"does not give {each.name!r}, which the result always has"
+            fault = f"does not provide {each.name!r}, which the result requires"
             hint = f'write Header("{each.name}", "…"), or make it optional'
             _refuse(scope, source, response.status, fault, hint)
 

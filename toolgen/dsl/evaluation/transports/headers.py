@@ -25,16 +25,16 @@ def header_fault(name: str, *, is_credential: bool = False) -> str:
     A credential may stand in Authorization.
     """
     if not is_token(name):
-        return "has characters that no header has"
+        return "has characters that are not allowed in headers"
     lower = name.lower()
     owned = lower in CONNECTION_HEADERS or (
         lower in _INSTEAD and not (is_credential and lower == "authorization")
     )
-    return "the client itself sends" if owned else ""
+    return "the client sends itself" if owned else ""
 
 
 def header_hint(name: str) -> str:
     """Return what to do about the name of a header that cannot be one."""
     if not is_token(name):
         return 'write a name of letters, digits and hyphens, such as "X-Request-Id"'
-    return _INSTEAD.get(name.lower(), "remove it; the client knows what to send")
+    return _INSTEAD.get(name.lower(), "remove it; the client sends it automatically")

@@ -92,26 +92,31 @@ class _Paging:
         for argument in ("items", "total", "name"):
             is_fit = counts or (argument == "name" and clause.style == "link")
             if getattr(clause, argument) and not is_fit:
-                self._refuse(f"has {argument}, and style={clause.style!r}", f"remove {argument}")
+                self._refuse(
+                    f"has {argument}, which does not apply to style={clause.style!r}", f"remove {argument}"
+                )
         for sent in self._http.children:
             is_own = isinstance(sent, Param | Header | Cookie | Body) and sent.attribute == clause.cursor
             if is_own and clause.style != "cursor":
                 fault = f"has cursor={clause.cursor!r}, which {type(sent).__name__} sends"
-                self._refuse(fault, f"remove it: style={clause.style!r} says what of the cursor is sent")
+                self._refuse(fault, f"remove it: style={clause.style!r} determines how the cursor is sent")
         if clause.first is not None and not counts:
-            self._refuse(f"has first, and style={clause.style!r}", "remove first")
+            self._refuse(f"has first, which does not apply to style={clause.style!r}", "remove first")
         if clause.at and clause.style != "cursor":
             self._refuse(
-                f"has at, and style={clause.style!r}", "remove at; the client finds the next page itself"
+                f"has at, which does not apply to style={clause.style!r}",
+                "remove at; the client finds the next page itself",
             )
         elif clause.at and not _POINTER.fullmatch(clause.at):
-            self._refuse(f"has at={clause.at!r}, which is no JSON Pointer", 'write one such as "/meta/next"')
+            self._refuse(
+                f"has at={clause.at!r}, which is not a JSON Pointer", 'write one such as "/meta/next"'
+            )
         is_there = self._reached.whole or clause.next in self._reached.names or not scope.knows(scope.result)
         if clause.style == "cursor" and not clause.at and not is_there:
             hint = f'write Header("{clause.next}", "…") in the Response, or at="/…"'
-            self._refuse(f"has next={clause.next!r}, which no Response gives", hint)
+            self._refuse(f"has next={clause.next!r}, which no Response provides", hint)
         if counts and not self._items() and scope.knows(scope.result):
-            self._refuse("does not say which list has the items of a page", 'write items="…"')
+            self._refuse("does not name the list with the items of a page", 'write items="…"')
 
     def _items(self) -> str:
         """Return the list of a page, the only one where none is named; "" where the style needs none."""

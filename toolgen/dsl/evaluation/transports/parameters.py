@@ -92,17 +92,19 @@ class Parameters:
             scope.add(codes.BAD_PARAMETER, clause.source, clause=kind, name=name, fault=fault, hint=hint)
         if style is not None and style not in _STYLES[place]:
             fits = " or ".join(repr(each) for each in _STYLES[place])
-            self._bad_style(clause, style, f"does not stand in {_IN[place]}", f"write style={fits}")
+            self._bad_style(clause, style, f"is not allowed in {_IN[place]}", f"write style={fits}")
         if field is None:
             self._names[_key(place, name)] = clause.source  # one cause gives one diagnostic
             return
         form = form_of(field.type, scope.objects)
         if style == "deepObject" and form in ("value", "array"):
             self._bad_style(
-                clause, style, f"is not for {type_text(field.type)}", "remove it, or send an object"
+                clause, style, f"does not apply to {type_text(field.type)}", "remove it, or send an object"
             )
         if style in ("spaceDelimited", "pipeDelimited") and form == "value":
-            self._bad_style(clause, style, f"is not for {type_text(field.type)}", "remove it, or send a list")
+            self._bad_style(
+                clause, style, f"does not apply to {type_text(field.type)}", "remove it, or send a list"
+            )
         own_name = "" if name == clause.attribute else name
         self._add(field, Parameter(field.name, place, own_name, style, explode), clause.source)
 
@@ -117,7 +119,7 @@ class Parameters:
         for (place, name), scheme in named.items():
             if place != "body" and (source := self._names.get(_key(place, name))):
                 kind = {"header": "Header", "query": "Param", "cookie": "Cookie"}[place]
-                facts = {"clause": kind, "name": name, "fault": f"is that of the security scheme {scheme!r}"}
+                facts = {"clause": kind, "name": name, "fault": f"is used by the security scheme {scheme!r}"}
                 hint = "remove the attribute; the client gets the key from the host"
                 self._scope.add(codes.BAD_PARAMETER, source, **facts, hint=hint)
 
@@ -142,7 +144,7 @@ class Parameters:
             fault = "no attribute fills"
             first = f'add Attribute("{variable}", String, "…", required=True) to the payload'
             if field is not None:
-                fault = f"attribute {variable!r} stands elsewhere, and no other one fills"
+                fault = f"attribute {variable!r} is sent elsewhere, and no other attribute fills"
                 first = f"remove the clause that sends {variable!r} elsewhere"
             hint = f'{first}, or write Param("…", "{variable}") with the attribute that fills it'
             scope.add(codes.UNFILLED_VARIABLE, source, name=variable, fault=fault, hint=hint)
@@ -162,20 +164,20 @@ class Parameters:
                 scope.add(codes.SENT_TWICE, source, related, what=what)
                 return
         if parameter.style != "json" and not can_stand(field.type, place, scope.objects):
-            hint = f'take it apart into single values, or send it in a body: Body("{field.name}")'
+            hint = f'split it into single values, or send it in a body: Body("{field.name}")'
             scope.add(
                 codes.UNSENDABLE_TYPE,
                 source,
                 name=field.name,
                 type=type_text(field.type),
-                place=f"stand in {_IN[place]}",
+                place=f"be sent in {_IN[place]}",
                 hint=hint,
             )
         if place == "path" and may_be_none(field):
             state, hint = "null", "write the type without Nullable"
             if may_be_absent(field):
                 state, hint = "absent", f"add required=True or a default to {field.name!r}"
-            fault = f"attribute {field.name!r}, which may be {state}, fills"
+            fault = f"attribute {field.name!r}, which can be {state}, fills"
             scope.add(codes.UNFILLED_VARIABLE, source, name=name, fault=fault, hint=hint)
         self._placed[field.name] = parameter
         self.sources[field.name] = source
@@ -192,7 +194,7 @@ def _name_fault(name: str, place: Place) -> str:
     if place == "header":
         return header_fault(name)
     if place == "cookie":
-        return "" if is_token(name) else "has characters that no cookie has"
+        return "" if is_token(name) else "has characters that are not allowed in cookies"
     return "" if name else "is empty"
 
 
@@ -209,14 +211,17 @@ def path_faults(path: str) -> Iterator[tuple[str, str]]:
     names = VARIABLE.findall(path)
     plain = VARIABLE.sub("", path)
     if not path.startswith("/"):
-        yield "does not begin with a slash", 'write the path from the server\'s address on, such as "/books"'
+        yield "does not begin with a slash", 'write the path after the server\'s address, such as "/books"'
     if "{" in plain or "}" in plain:
-        yield "has a lone brace", "write {name} for an attribute"
+        yield "has an unpaired brace", "write {name} for an attribute"
     if "" in names:
-        yield "has braces without a name", "write the name of an attribute in them"
+        yield "has braces without a name", "write an attribute name between them"
     for name in dict.fromkeys(name for name in names if name and names.count(name) > 1):
         yield f"names {name!r} twice", "send a second attribute"
     if "?" in plain or "#" in plain:
-        yield "has a query or a fragment", "write Param for what stands in the query"
+        yield "has a query or a fragment", "write Param for query parameters"
     elif not is_plain(plain) or re.search(r"(^|/)\.\.?(/|$)", plain):
-        yield "has characters that no path has, or dots for another one", "write them percent-encoded"
+        yield (
+            "has characters that are not allowed in paths, or dot segments",
+            "write them percent-encoded",
+        )

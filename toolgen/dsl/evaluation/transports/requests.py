@@ -58,13 +58,13 @@ def _check_body_credentials(
     for requirement in {each for alternative in security for each in alternative if each.body}:
         fault = ""
         if verb in _BODILESS:
-            fault = f"stands in the body, which does not go with {verb}"
+            fault = f"is sent in the body, which {verb} does not have"
         elif body is not None and body.media in ("text", "bytes"):
-            fault = f"stands in the body, which is {body.media}"
+            fault = f"is sent in the body, whose media is {body.media}"
         elif body is not None and requirement.body in body.attributes:
-            fault = f"stands in the body as {requirement.body!r}, which is an attribute"
+            fault = f"is sent in the body as {requirement.body!r}, which is also an attribute"
         if fault:
-            hint = "remove body from this Security, or write another one at the method"
+            hint = "remove body from this Security, or write another Security in the method"
             scope.add(codes.BAD_SECURITY, clause.source, name=requirement.scheme.name, fault=fault, hint=hint)
 
 
@@ -79,7 +79,7 @@ def _check_whole(scope: MethodScope, clause: HTTP) -> None:
     """Report a payload of which not all keys are known: those beyond its attributes would be lost."""
     kind = "a JSONSchema" if scope.payload.foreign else "open" if scope.payload.open else ""
     if kind:
-        hint = 'take the other keys as Attribute("…", MapOf(String, Any), "…"), and send it by Body("…")'
+        hint = 'take the other keys as Attribute("…", MapOf(String, Any), "…"), and send it with Body("…")'
         scope.add(codes.UNKNOWN_KEYS, clause.source, kind=kind, hint=hint)
 
 
@@ -91,7 +91,7 @@ def _accepted(scope: MethodScope, clause: HTTP) -> tuple[str, ...]:
     for name in written.types or ("",):
         if not MEDIA_TYPE.fullmatch(name):
             hint = 'write one such as "application/hal+json"'
-            facts = {"clause": "Accept", "name": name, "fault": "is no media type", "hint": hint}
+            facts = {"clause": "Accept", "name": name, "fault": "is not a media type", "hint": hint}
             scope.add(codes.BAD_PARAMETER, written.source, **facts)
     return written.types
 
@@ -105,8 +105,8 @@ def _body(
     if paging is not None and paging.style != "cursor":
         rest = [field for field in rest if field.name != paging.cursor]  # the client reads it itself
     if written is not None and verb in _BODILESS:
-        hint = "remove it, so that the attributes stand in the query, or write another verb"
-        scope.add(codes.BAD_BODY, written.source, fault=f"does not go with {verb}", hint=hint)
+        hint = "remove it, so that the attributes are sent in the query, or write another verb"
+        scope.add(codes.BAD_BODY, written.source, fault=f"is not allowed with {verb}", hint=hint)
         return None
     if written is None:
         if verb in _WITH_BODY and rest:
@@ -151,20 +151,23 @@ def _written_body(
 def _faults(clause: Body, media: Media) -> Iterator[tuple[str, str]]:
     """Yield what does not go together in a body, each with its hint."""
     if clause.children and media != "multipart":
-        yield f"has files, and media={media!r}", 'write media="multipart", or leave it out'
+        yield f"has files, but media={media!r}", 'write media="multipart", or omit media'
     if clause.children and clause.attribute:
-        yield "is one attribute, and has files", "remove the attribute; those beside the files are parts too"
+        yield (
+            "names an attribute and has files",
+            "remove the attribute; the other attributes become parts too",
+        )
     if media in ("text", "bytes") and not clause.attribute:
-        yield f"is {media}, and names no attribute", f'write Body("…", media="{media}")'
+        yield f"has media={media!r} but names no attribute", f'write Body("…", media="{media}")'
     if clause.style and media not in ("form", "multipart"):
-        yield f"is {media}, and has the style {clause.style!r}", 'remove it, or write media="form"'
+        yield f"has media={media!r} and the style {clause.style!r}", 'remove it, or write media="form"'
     if clause.content_type and not MEDIA_TYPE.fullmatch(clause.content_type):
         yield (
             f"has the content type {clause.content_type!r}",
             'write one such as "application/merge-patch+json"',
         )
     elif clause.content_type and media == "multipart":
-        yield "is multipart, and has a content type", "remove it; the client adds the boundary"
+        yield "is multipart and has a content type", "remove it; the client adds the boundary"
 
 
 def _whole(scope: MethodScope, clause: Body, media: Media) -> str | None:

@@ -80,8 +80,10 @@ class SchemeResolver:
                 hint = f'write {place}="…" with the name that the service reads'
                 self._refuse(scheme.name, f"has the {place} {name!r}, which {fault}", hint, clause.source)
             elif scheme.kind == "basic":
-                hint = f"remove {place}; the header Authorization has user and password"
-                self._refuse(scheme.name, f"is no single text for the {place} {name!r}", hint, clause.source)
+                hint = f"remove {place}; the header Authorization contains user and password"
+                self._refuse(
+                    scheme.name, f"is not a single value for the {place} {name!r}", hint, clause.source
+                )
 
     def _check_places(self, clause: Security, requirements: Iterable[Requirement]) -> None:
         """Report two schemes that are needed at once and stand in one place."""
@@ -91,7 +93,7 @@ class SchemeResolver:
         ):
             other = first.setdefault((place, name.lower() if place == "header" else name), scheme)
             if other is not scheme:
-                fault = f"and {other.name!r} stand in one place, and are needed at once"
+                fault = f"and {other.name!r} use the same place, but are required together"
                 hint = "write a Security for each, so that they are alternatives"
                 self._refuse(scheme.name, fault, hint, clause.source)
 
@@ -187,10 +189,10 @@ def _flow_faults(flow: AuthorizationCodeFlow | ClientCredentialsFlow) -> Iterato
     needed: Sequence[str] = ("authorize", "token") if isinstance(flow, AuthorizationCodeFlow) else ("token",)
     missing = [name for name in needed if getattr(flow, name) is None]
     if missing and flow.discovery is None:
-        hint = f'write {missing[0]}="https://…", or discovery="https://…" for addresses in metadata'
-        yield f"does not say where to {'sign in' if missing[0] == 'authorize' else 'get a token'}", hint
+        hint = f'write {missing[0]}="https://…", or discovery="https://…" for URLs in metadata'
+        yield f"has no URL to {'sign in' if missing[0] == 'authorize' else 'get a token'}", hint
     for name in ("authorize", "token", "refresh", "discovery"):
         url = getattr(flow, name, None)
         if url is not None and not is_address(url):
-            fault = f"has {name}={url!r}, which is no absolute address of http or https"
+            fault = f"has {name}={url!r}, which is not an absolute http or https URL"
             yield fault, f'write {name}="https://…"'

@@ -17,7 +17,7 @@ from ..checks.names import Unique
 from ..clause_lookup import clauses_of_kind
 from ..report import Report, listed, suggestion
 
-_EXAMPLE: Final = 'write an address such as "https://api.example.org/v1"'
+_EXAMPLE: Final = 'write a URL such as "https://api.example.org/v1"'
 
 
 def servers_of(service: Service, report: Report) -> tuple[CheckedServer, ...]:
@@ -59,15 +59,15 @@ def _faults(server: Server) -> Iterator[tuple[str, str]]:
     for name in named:
         if name not in variables:
             yield (
-                f"names {name!r}, which is no Variable of it",
+                f"names {name!r}, but has no such Variable",
                 suggestion(name, variables, f'add Variable("{name}", default="…")'),
             )
     is_known = all(name in variables for name in named)
     for name, variable in variables.items():
         if is_known and name not in named:
-            yield f"does not name its Variable {name!r}", f"write {{{name}}} into the address, or remove it"
+            yield f"does not use its Variable {name!r}", f"write {{{name}}} in the URL, or remove it"
         if variable.values and variable.default not in variable.values:
-            fault = f"has a default of {name!r}, {variable.default!r}, that is none of its values"
+            fault = f"has the default {variable.default!r} for {name!r}, which is not one of its values"
             yield fault, f"write one of {listed(variable.values)}"
     if is_known:
         for url in _addresses(server.url, variables):
@@ -89,7 +89,7 @@ def _filled(url: str, values: dict[str, str]) -> str:
 
 def _address_faults(url: str) -> Iterator[tuple[str, str]]:
     if "{" in url or "}" in url:
-        yield "has a lone brace", "write {name} for a variable"
+        yield "has an unpaired brace", "write {name} for a variable"
         return
     if url.startswith("/") and not url.startswith("//"):
         url = f"https://host.example{url}"  # the path of a server that the host names
@@ -99,12 +99,15 @@ def _address_faults(url: str) -> Iterator[tuple[str, str]]:
     except ValueError:
         host, parts = None, urlsplit("")
     if parts.scheme not in ("http", "https") or not host or not is_plain(url):
-        yield "is no absolute address of http or https", _EXAMPLE
+        yield "is not an absolute http or https URL", _EXAMPLE
         return
     if parts.query or parts.fragment or url.endswith(("?", "#")):
-        yield "has a query or a fragment", "send what stands there as attributes, by Param"
+        yield "has a query or a fragment", "send query parameters as attributes, with Param"
     if "@" in parts.netloc:
-        yield "has a user or a password", "write Security(BasicSecurity(…)); no credential stands in a design"
+        yield (
+            "has a user or a password",
+            "write Security(BasicSecurity(…)); a design must not contain credentials",
+        )
 
 
 def is_plain(text: str) -> bool:

@@ -62,7 +62,7 @@ def transports_of(service: Service, operations: Sequence[ResolvedMethod], report
         function = single_clause(operation.clause, children, Function, report)
         own = securities.of(children)
         if http and function:
-            related = [RelatedSource(message="the other one stands here", source=http.source)]
+            related = [RelatedSource(message="the other one is defined here", source=http.source)]
             scope.add(codes.TWO_TRANSPORTS, function.source, related)
         if http:
             if not servers:
@@ -129,7 +129,7 @@ def _function_of(scope: MethodScope, clause: Function) -> CheckedFunction:
 def _check_module(clause: Functions, report: Report) -> None:
     """Report a module whose name is no dotted one."""
     if not _is_dotted(clause.module):
-        hint = 'write the module alone, such as "rooms"; Function("rooms:reserve") names a function'
+        hint = 'write only the module, such as "rooms"; Function("rooms:reserve") names a function'
         _refuse(clause, clause.module, "package.module", hint, report)
 
 

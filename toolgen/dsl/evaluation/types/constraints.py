@@ -80,7 +80,7 @@ def constraints_of(
             good[keyword] = value
     if "enum" in good and len(good) > 1:
         other = next(keyword for keyword in good if keyword != "enum")
-        _mismatch(other, "an enum", f"remove {other}: the values say it all", subject)
+        _mismatch(other, "an enum", f"remove {other}: the values already define everything", subject)
         good = {"enum": good["enum"]}
     return good
 
@@ -89,7 +89,7 @@ def string_type(constraints: dict[str, Anything], subject: Subject) -> DataType 
     """Return the type of a String; None when it was reported."""
     sound = _check_order("string", constraints, subject)
     if "format" in constraints and "pattern" in constraints:
-        _mismatch("pattern", "a format", "remove one of them: a format has a pattern of its own", subject)
+        _mismatch("pattern", "a format", "remove one of them: a format already has a pattern", subject)
         return None
     if "format" in constraints:
         sound = _check_format(constraints["format"], subject) and sound

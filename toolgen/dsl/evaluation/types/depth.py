@@ -85,8 +85,8 @@ def _report(step: _Step, root: str, module: Module, report: Report) -> None:
         codes.NESTED_TOO_DEEP,
         source,
         what=f"attribute {step.field.name!r} of {step.owner!r}",
-        fault=f"stands more than {_DEEPEST} levels deep in {root!r}",
-        hint="give it the identifier of what it holds, and let a tool look that up",
+        fault=f"is more than {_DEEPEST} levels deep in {root!r}",
+        hint="replace the nested object with its identifier, and add a tool that looks it up",
     )
 
 

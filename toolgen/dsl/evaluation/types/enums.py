@@ -45,9 +45,9 @@ def _enum(
         proposal = as_kind(value, kind)
         hint = f"write {wanted}" if proposal is None else f"write {proposal}"
         if isinstance(value, (tuple, list)):
-            hint = "write a star before it: its items are values of their own"
+            hint = "unpack it with a star: each item is a separate value"
         if isinstance(value, (set, frozenset)):
-            hint = "write its items as values of their own, in an order: a set has none"
+            hint = "write the items as separate values: a set has no order"
         subject.report.add(
             codes.BAD_ENUM_VALUE,
             subject.source,
@@ -83,6 +83,6 @@ def _meaning(value: object, subject: Subject) -> str:
         clause=what,
         value=source_text(meaning),
         wanted="a string",
-        hint='write what the value means, such as Value("on", "Switched on")',
+        hint='describe the value, such as Value("on", "Switched on")',
     )
     return ""

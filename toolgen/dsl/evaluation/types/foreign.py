@@ -91,14 +91,14 @@ def _schema(clause: JSONSchema, report: Report) -> object:
         if file.stat().st_size > _LARGEST:
             raise _Unreadable(
                 fault=f"{path!r} has more than {_LARGEST // 1_000_000} MB",
-                hint="leave out of the file what its schema does not refer to",
+                hint="remove everything from the file that its schema does not refer to",
             )
         data = read_regular(file, _LARGEST)
         return json.loads(data)
     except OSError as error:
-        hint = "write the path as it is seen from the folder of the design's file"
+        hint = "write the path relative to the folder of the design's file"
         if path.lstrip().startswith("{"):
-            hint = "write the schema itself as a dict, without the quotes around it"
+            hint = "write the schema as a dict, without quotes around it"
         raise _Unreadable(fault=f"{path!r}: {error.strerror or error}", hint=hint) from error
     except (ValueError, RecursionError) as error:
         fault = "too deeply nested" if isinstance(error, RecursionError) else f"not JSON: {error}"

@@ -23,7 +23,7 @@ def json_value(value: object) -> Json:
         result = plain(value)
         json.dumps(result, ensure_ascii=False, allow_nan=False).encode()
     except RecursionError:
-        raise NoJsonError("is nested too deep") from None
+        raise NoJsonError("is nested too deeply") from None
     except UnicodeEncodeError:
         raise NoJsonError("holds a lone surrogate") from None
     except (TypeError, ValueError, OverflowError) as error:

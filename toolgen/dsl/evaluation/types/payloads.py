@@ -90,8 +90,8 @@ def _refuse_openness(clause: Attributes, report: Report) -> None:
         argument="open",
         clause=type(clause).__name__,
         value=True,
-        wanted="left to its JSONSchema",
-        hint="remove open=True; the schema says whether there may be further keys",
+        wanted="defined by its JSONSchema",
+        hint="remove open=True; the schema determines whether further keys are allowed",
     )
 
 

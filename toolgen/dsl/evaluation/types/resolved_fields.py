@@ -160,8 +160,10 @@ class Branches:
         self._report.add(
             codes.BAD_UNION,
             branch.subject.source,
-            related=[RelatedSource(message=f"attribute {tag!r} stands here", source=place)] if place else [],
+            related=[RelatedSource(message=f"attribute {tag!r} is defined here", source=place)]
+            if place
+            else [],
             what=branch.subject.what,
-            fault=f"has the branch {branch.value!r} with an attribute of the tag's name {tag!r}",
-            hint=f'remove the attribute, which the tag writes for you, or name the tag: OneOf("{tag}_of", …)',
+            fault=f"has a branch {branch.value!r} with an attribute named like the tag, {tag!r}",
+            hint=f'remove the attribute, since toolgen adds the tag, or rename the tag: OneOf("{tag}_of", …)',
         )

@@ -240,7 +240,7 @@ class Types:
         """Return the hint for the name of an unknown type: a primitive in quotes, or a description."""
         if not name.isidentifier():
             meant = f"description={source_text(name)}"
-            return f"write a type in its place; if it is the description, write {meant}"
+            return f"write a type before it; if it is the description, write {meant}"
         primitive = closest(name, PRIMITIVES)
         if primitive is not None and closest(name, self._by_name) is None:
             return f"did you mean {primitive}, without quotes?"

@@ -94,7 +94,7 @@ class ValueChecks:
                 default=source_text(attribute.default),
                 name=attribute.name,
                 issues=issues,
-                hint="remove default=None: without required the attribute may be absent"
+                hint="remove default=None: without required=True the attribute can be absent"
                 if attribute.default is None
                 else "write a default that its type accepts, or remove it",
             )
@@ -210,7 +210,7 @@ def _attributes(check: _Check, issues: Iterable[FieldIssue]) -> list[RelatedSour
     names = dict.fromkeys(str(issue.keys[0]) for issue in issues if issue.keys)
     places = {name: check.module.source_of(check.type.name, name) for name in names}
     return [
-        RelatedSource(message=f"attribute {name!r} stands here", source=place)
+        RelatedSource(message=f"attribute {name!r} is defined here", source=place)
         for name, place in places.items()
         if place
     ]
