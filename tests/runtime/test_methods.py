@@ -82,10 +82,10 @@ class WithMore:
     [
         (
             WrongSync(),
-            r"test_methods\.py:\d+: WrongSync\.list_devices is not asynchronous, .* write `ctx: Sync",
+            r"test_methods\.py:\d+: WrongSync\.list_devices is synchronous, .* write `ctx: Sync",
         ),
         (WrongAsync(), r"WrongAsync\.list_devices is asynchronous, .* write `ctx: ToolContext`, or `def`"),
-        (WrongObject(), r"WrongObject\.list_devices is not asynchronous"),
+        (WrongObject(), r"WrongObject\.list_devices is synchronous"),
         (
             Lonely(),
             r"test_methods\.py:\d+: Lonely\.list_devices cannot be called with \(payload, ctx\); "
@@ -144,7 +144,7 @@ async def test_a_bound_tool_with_the_context_of_the_other_form_is_refused() -> N
 
     host = Runtime()
     host.tools.add_toolset(Dynamic())
-    with pytest.raises(RegistrationError, match="list_devices is not asynchronous"):
+    with pytest.raises(RegistrationError, match="list_devices is synchronous"):
         await host.tools.snapshot()
 
 

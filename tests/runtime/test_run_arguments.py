@@ -24,9 +24,9 @@ async def test_a_number_that_counts_nothing_is_named(
     serve: Callable[..., Runtime], value: Any, error: type[Exception]
 ) -> None:
     async with serve(note) as runtime:
-        with pytest.raises(error, match=r"^limit is "):
+        with pytest.raises(error, match=r"^limit must be "):
             await runtime.runs.list(limit=value)
-        with pytest.raises(error, match=r"^after is "):
+        with pytest.raises(error, match=r"^after must be "):
             await runtime.runs.events("r", after=value)
 
 
