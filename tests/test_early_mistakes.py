@@ -113,12 +113,13 @@ MISTAKES = {
     "a misspelt parameter of a function": Mistake(
         command=BOOK,
         files={"app/design.py": ROOMS, "app/office.py": "def book(rom): ...\n"},
-        says="app/office.py:1: app.office:book takes no 'room', which the payload has; add the parameter\n",
+        says="app/office.py:1: app.office:book does not take 'room', which the payload has; add the "
+        "parameter\n",
     ),
     "a wrong result of a function": Mistake(
         command=BOOK,
         files={"app/design.py": ROOMS, "app/office.py": "def book(room):\n    return {'no': 3}\n"},
-        says="app/office.py:1: book returned what does not fit: $.number is missing (tool rooms.desk.book)\n",
+        says="app/office.py:1: book returned a result that does not fit: $.number is missing (tool rooms.desk.book)\n",
     ),
     "a span in days": Mistake(
         command=("gen",),

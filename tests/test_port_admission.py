@@ -8,7 +8,7 @@ import pytest
 
 from toolgen.adapters.ports.admission import ConnectionPlace, PortAdmission, PortLimits, Refused, peer_of
 
-TOO_MANY = Refused(429, "you have too many requests; try again later")
+TOO_MANY = Refused(429, "you have too many open requests; try again later")
 
 
 class Door:

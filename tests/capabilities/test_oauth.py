@@ -134,14 +134,17 @@ async def test_the_state_counts_once_for_its_user_and_its_time(server: OAuthServ
     host = Host(server, "authorization_code")
     asked = waiting(await host.get())
     brought = await host.authorize(asked)
-    unknown = (400, "This authorization is unknown, was used, or is too old.")
+    unknown = (400, "This authorization is unknown, was already used, or has expired.")
     assert await host.callback.complete({**brought, "state": "other"}, user="ann") == unknown
     assert await host.callback.complete({"code": brought["code"]}) == unknown
     assert await host.callback.complete(brought, user="ben") == (
         403,
-        "This authorization is of another user.",
+        "This authorization belongs to another user.",
     )
-    assert await host.callback.complete(brought, user="") == (403, "This authorization is of another user.")
+    assert await host.callback.complete(brought, user="") == (
+        403,
+        "This authorization belongs to another user.",
+    )
     assert await host.kept() is None
     host.now += 7 * 86_400 + 1
     assert await host.callback.complete(brought, user="ann") == unknown
@@ -184,7 +187,7 @@ async def test_a_code_of_another_issuer_is_not_exchanged(server: OAuthServer) ->
     brought = await host.authorize(waiting(await host.get()))
     status, said = await host.callback.complete({**brought, "iss": "https://evil.example"}, user="ann")
     assert (status, server.grants) == (502, [])
-    assert said.endswith("is of another issuer: https://evil.example")
+    assert said.endswith("is from another issuer: https://evil.example")
     assert (await host.callback.complete(brought, user="ann"))[0] == 200
 
 
@@ -198,7 +201,7 @@ async def test_without_metadata_the_issuer_is_at_the_origin_of_its_page(
     host = Host(server, "authorization_code")
     brought = await host.authorize(waiting(await host.get()))
     status, said = await host.callback.complete({**brought, "iss": issuer}, user="ann")
-    assert (status, "is of another issuer: " in said, "\x1b" in said) == (502, True, False)
+    assert (status, "is from another issuer: " in said, "\x1b" in said) == (502, True, False)
     assert server.grants == []
     own = {**brought, "iss": f"{server.url}/realms/books"}
     assert (await host.callback.complete(own, user="ann"))[0] == 200
@@ -214,7 +217,7 @@ async def test_a_code_comes_with_its_issuer_where_the_metadata_says_so(server: O
     without = {name: text for name, text in brought.items() if name != "iss"}
     status, said = await host.callback.complete(without, user="ann")
     assert (status, server.grants) == (502, [])
-    assert said.endswith("is of an unknown issuer")
+    assert said.endswith("is from an unknown issuer")
     assert (await host.callback.complete(brought, user="ann"))[0] == 200
 
 
@@ -229,7 +232,7 @@ async def test_addresses_that_nobody_has_accepted_are_public(
     host.flow = OAuthFlow(kind="client_credentials", is_accepted=False, **addresses)
     result = await host.get()
     assert result.error is not None
-    assert "is at an address that is not public, and nobody has accepted it" in result.error.message
+    assert "is at an address that is not public and was not accepted" in result.error.message
     assert server.grants == []
     monkeypatch.setattr("toolgen.clients.servers.is_public", lambda address: True)
     assert (await host.get()).status == "ok"
@@ -284,19 +287,19 @@ async def test_the_mounted_callback_shows_text(server: OAuthServer) -> None:
             JSONResponse({"error": "invalid_client", "error_description": "x" * 999}, 401),
             "invalid_client (xxx",
         ),
-        (JSONResponse({"access_token": "a-token-12345", "token_type": "mac"}), "gave no bearer token"),
-        (JSONResponse({"access_token": 5, "token_type": "bearer"}), "gave no bearer token"),
+        (JSONResponse({"access_token": "a-token-12345", "token_type": "mac"}), "returned no bearer token"),
+        (JSONResponse({"access_token": 5, "token_type": "bearer"}), "returned no bearer token"),
         (JSONResponse(["a-token-12345"]), "answered 200"),
-        (Response("a-token-12345"), "answered 200 and no JSON"),
-        (Response(b"[" * 1_000), "answered 200 and no JSON"),
+        (Response("a-token-12345"), "answered 200 without JSON"),
+        (Response(b"[" * 1_000), "answered 200 without JSON"),
         (Response(b"[" * 100_000), "answered with JSON that must have at most 10000 keys and items"),
         (
             JSONResponse({"access_token": [{}] * 10_000}),
             "answered with JSON that must have at most 10000 keys",
         ),
         (Response(b" " * 1_000_001), "more than 1000000 bytes"),
-        (Response(gzip.compress(b"{}"), 200, {"Content-Encoding": "gzip"}), "answered packed"),
-        (Response("", 302, {"Location": "/elsewhere"}), "answered 302 and no JSON"),
+        (Response(gzip.compress(b"{}"), 200, {"Content-Encoding": "gzip"}), "sent a compressed answer"),
+        (Response("", 302, {"Location": "/elsewhere"}), "answered 302 without JSON"),
     ],
     ids=range(11),
 )
@@ -338,11 +341,14 @@ async def test_the_life_of_a_token_is_what_the_server_says_where_it_says_one(
 @pytest.mark.parametrize(
     ("metadata", "said"),
     [
-        ({"issuer": "https://evil.example"}, "names the issuer https://evil.example, of another origin"),
+        (
+            {"issuer": "https://evil.example"},
+            "names the issuer https://evil.example, which has another origin",
+        ),
         ({"token_endpoint": "https://evil.example/token"}, "names the token_endpoint https://evil.example"),
         ({"token_endpoint": 5}, "names the token_endpoint 5"),
-        ({"issuer": ""}, "is of the issuer"),
-        ({"token_endpoint": ""}, "Books is known; write token=… into its flow"),
+        ({"issuer": ""}, "names the issuer"),
+        ({"token_endpoint": ""}, "Books is unknown; write token=… into its flow"),
     ],
     ids=range(5),
 )

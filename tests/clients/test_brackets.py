@@ -46,5 +46,5 @@ async def test_brackets_name_the_parts_of_objects_and_lists_in_forms() -> None:
 async def test_a_key_in_brackets_has_none(key: str) -> None:
     for body in (Body(media="form", attribute="value", style="deepObject"), None):
         query = () if body else (Parameter("value", "query", style="deepObject"),)
-        with pytest.raises(ToolError, match="may not have a key with brackets"):
+        with pytest.raises(ToolError, match="must not have a key with brackets"):
             await received(sending(*query, body=body), value={"a": {key: 1}})

@@ -302,7 +302,7 @@ async def test_a_hook_of_a_given_client_may_take_answers() -> None:
         httpx.AsyncClient(event_hooks={"response": [take]}) as http,
         Books(server=server.url, http=http) as client,
     ):
-        with pytest.raises(ToolError, match="a hook of its client has taken the answer"):
+        with pytest.raises(ToolError, match="a hook of its client consumed the answer"):
             await client.send(GET_BOOK, GetBook(id="1"))
 
 

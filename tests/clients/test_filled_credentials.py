@@ -112,7 +112,7 @@ async def test_no_other_place_gets_it() -> None:
 
 
 async def test_a_payload_has_no_key_of_a_credential() -> None:
-    with pytest.raises(ToolError, match="the payload may not have a key that is a credential"):
+    with pytest.raises(ToolError, match="the payload must not have a key that is a credential"):
         await sent(filled(Body(attributes=("id",)), body="ID"))
 
 

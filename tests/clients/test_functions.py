@@ -184,12 +184,13 @@ async def test_nothing_is_a_result_without_required_attributes(module: types.Mod
     [
         (
             {"id": 1},
-            r"rooms_of_the_office:book returned what does not fit: \$\.id must be a string, not an integer",
+            r"rooms_of_the_office:book returned a result that does not fit: "
+            r"\$\.id must be a string, not an integer",
         ),
         ("1", "must be an object, not a string"),
         (None, "must be an object, not null"),
-        (object(), "returned what has no JSON form: a object has no JSON form"),
-        ({"id": float("nan")}, "returned what"),
+        (object(), "returned a value that has no JSON form: a object has no JSON form"),
+        ({"id": float("nan")}, "returned a result"),
         ({1: 2}, "has no JSON form"),
     ],
 )
@@ -207,7 +208,7 @@ async def test_a_lenient_service_has_what_does_not_fit(
 ) -> None:
     module.book = lambda **arguments: value  # type: ignore[attr-defined]  # a module of the test
     lenient = replace(booking(result=result), is_lenient=True)
-    with pytest.raises(UnfitAnswerError, match="returned what does not fit") as raised:
+    with pytest.raises(UnfitAnswerError, match="returned a result that does not fit") as raised:
         await client(lenient).send(lenient, PAYLOAD)
     assert json.loads(raised.value.document) == document
     assert raised.value.warnings
@@ -296,7 +297,7 @@ async def test_a_free_key_is_no_other_parameter(module: types.ModuleType, key: s
         assert got == [("a", "x", True, {"rest": "admin"})]
     else:
         with pytest.raises(
-            ToolError, match=f"'{key}' is another parameter of {MODULE}:book, and no free key"
+            ToolError, match=f"'{key}' is another parameter of {MODULE}:book and cannot be a free key"
         ):
             await client(of).send(of, payload)
 
@@ -314,12 +315,12 @@ async def test_all_that_is_wrong_is_said_at_once(module: types.ModuleType) -> No
     line = module.more.__code__.co_firstlineno
     assert str(raised.value).splitlines() == [
         "RoomsFunctions cannot call its functions:",
-        "  there is no module 'no_such_module_anywhere' for no_such_module_anywhere:f; install it, or put it "
-        "below the folder of pyproject.toml",
+        "  the module 'no_such_module_anywhere' of no_such_module_anywhere:f does not exist; install it, or "
+        "put it below the folder of pyproject.toml",
         "  the module 'rooms_of_the_office' has no function 'gone'; add it",
         "  the module 'rooms_of_the_office' has no function 'number'; add it",
-        f"  {__file__}:{line - 1}: rooms_of_the_office:no_guests takes no 'guests', which the payload has; "
-        "add the parameter",
+        f"  {__file__}:{line - 1}: rooms_of_the_office:no_guests does not take 'guests', which the payload "
+        "has; add the parameter",
         f"  {__file__}:{line}: rooms_of_the_office:more needs 'floor', which no payload has; "
         "give it a default",
     ]

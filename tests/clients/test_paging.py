@@ -193,7 +193,7 @@ async def test_links(link: str) -> None:
 )
 async def test_a_link_to_another_place_is_not_followed(link: str) -> None:
     of = listing(Paging(style="link", cursor="cursor", next="next"))
-    with pytest.raises(ToolError, match="with a link to the next page that"):
+    with pytest.raises(ToolError, match="a link to the next page"):
         await pages(of, answering(answer(200, b'{"books":[]}', Link=link)))
 
 
@@ -207,7 +207,7 @@ async def test_a_cursor_of_a_model_changes_nothing_that_the_operation_says() -> 
         await client.send(of, List(cursor="tenant=9&x=1&%74enant=8", size=1))
         assert server.received[0].target == "/shelves/a?tenant=1&x=1"
         for cursor in ("a b", "a#b", "\r\nX: 1", "é", "x" * 5_000):
-            with pytest.raises(ToolError, match="cursor is no cursor of an earlier page"):
+            with pytest.raises(ToolError, match="cursor is not a cursor from an earlier page"):
                 await client.send(of, List(cursor=cursor))
 
 
@@ -254,7 +254,7 @@ async def test_a_link_sets_the_parameter_that_the_design_names() -> None:
         return {"books": THREE[at - 1]}, link
 
     paging = Paging(style="link", cursor="cursor", next="next")
-    with pytest.raises(ToolError, match="no query beside the parameters of this one"):
+    with pytest.raises(ToolError, match="whose query has only the parameters of this page"):
         await pages(listing(paging, SIZED), paged(page))
     found, asked = await pages(listing(replace(paging, name="limit"), SIZED), paged(page))
     assert (found, asked[2]) == (THREE, "/shelves/a?limit=3")
@@ -276,7 +276,7 @@ async def test_a_cursor_changes_no_query_that_stands_in_the_path() -> None:
 @pytest.mark.parametrize("cursor", ["-1", "x", "1e3", "٣", "1&admin=1", ""])
 async def test_a_number_of_a_model_is_a_number(cursor: str) -> None:
     of = listing(Paging(style="offset", cursor="cursor", next="next", items="books"))
-    with pytest.raises(ToolError, match="cursor is no cursor of an earlier page"):
+    with pytest.raises(ToolError, match="cursor is not a cursor from an earlier page"):
         async with HTTPClient(server="http://127.0.0.1:1") as client:
             await client.send(of, List(cursor=cursor))
 
@@ -291,5 +291,5 @@ async def test_a_header_of_brackets_is_read_at_once() -> None:
 async def test_a_cursor_that_is_too_long_is_malformed() -> None:
     of = listing(Paging(cursor="cursor", next="next"))
     body = json.dumps({"books": [], "next": "x" * 5_000}).encode()
-    with pytest.raises(ToolError, match="with a cursor of more than 4000 characters"):
+    with pytest.raises(ToolError, match="a cursor of more than 4000 characters"):
         await pages(of, answering(answer(200, body)))

@@ -104,7 +104,7 @@ async def test_a_user_in_an_address_is_another_place() -> None:
         writer.write(to(f"http://me:s3cret@{request.headers['host']}/v1"))
 
     async with serving(respond) as server, Books(server=server.url) as client:
-        with pytest.raises(ToolError, match="that is another place") as raised:
+        with pytest.raises(ToolError, match="that is another server") as raised:
             await client.send(by("GET"), GetBook(id="1"))
         assert "s3cret" not in str(raised.value)
 
@@ -321,11 +321,11 @@ def test_variables_of_a_server() -> None:
 @pytest.mark.parametrize(
     ("server", "variables", "message"),
     [
-        ("", {"region": "asia"}, "it may be: eu, us"),
+        ("", {"region": "asia"}, "it must be one of: eu, us"),
         ("", {"zone": "1"}, "has no variable 'zone'; it has: base, region"),
-        ("", {"base": "v1?x="}, "which is no part of an address"),
-        ("", {"base": "../admin"}, "which is no part of an address"),
-        ("", {"base": "@evil.example"}, "which is no part of an address"),
+        ("", {"base": "v1?x="}, "which cannot be part of an address"),
+        ("", {"base": "../admin"}, "which cannot be part of an address"),
+        ("", {"base": "@evil.example"}, "which cannot be part of an address"),
         ("ftp://books.example", {}, "has no address"),
         ("books.example", {}, "has no address"),
         ("https://me:secret@books.example", {}, "has more in its address"),

@@ -66,7 +66,7 @@ async def test_a_required_parameter_that_would_be_left_out_is_refused(place: Pla
     http = HTTP(verb="GET", path="/x", parameters=(Parameter("value", place),), responses=(Response(200),))
     of: Any = operation(http, payload=Needed, result=Nothing, errors={})
     async with serving(answering(answer())) as server, HTTPClient(server=server.url) as client:
-        with pytest.raises(ToolError, match="value may not be null or empty"):
+        with pytest.raises(ToolError, match="value must not be null or empty"):
             await client.send(of, Needed(value=value))
         assert not server.received
 

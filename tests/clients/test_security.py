@@ -171,7 +171,7 @@ async def test_a_401_without_credentials_is_a_status() -> None:
 @pytest.mark.parametrize("secret", ["a\r\nX-Evil: 1", "a\x00", "é", "abc\n", " abc", "abc "])
 async def test_a_secret_breaks_no_header(secret: str) -> None:
     for scheme in (KEY, BEARER, IN_QUERY, IN_COOKIE):
-        with pytest.raises(ToolError, match="has characters that no request may have") as raised:
+        with pytest.raises(ToolError, match="has characters that a request must not have") as raised:
             await sent(secured((scheme,)), Known(**{scheme.name: [secret]}))
         assert secret not in str(raised.value)
 

@@ -48,11 +48,11 @@ def to(place: str) -> bytes:
 
 
 FAILURES = {
-    "with status 303, and there with status 404": (to("/v1/books/1"), answer(404, b"")),
-    "with status 303, and there with status 503": (to("/v1/books/1"), answer(503, b"")),
-    "with status 303, and there with status 401": (to("/v1/books/1"), answer(401, b"")),
+    "with status 303, and the redirect target with status 404": (to("/v1/books/1"), answer(404, b"")),
+    "with status 303, and the redirect target with status 503": (to("/v1/books/1"), answer(503, b"")),
+    "with status 303, and the redirect target with status 401": (to("/v1/books/1"), answer(401, b"")),
     "and redirects more than 3 times": (to("/v1/books/1"),) * 4,
-    "which was not followed: that is another place": (to("https://books.other/1"),),
+    "which was not followed: that is another server": (to("https://books.other/1"),),
 }
 
 
@@ -83,7 +83,7 @@ async def test_no_other_request_is_made_again(verb: Verb, status: int) -> None:
     assert isinstance(error, OutcomeUnknownError) == is_once
     assert str(error) == (
         f"Books.get_book has no result: 127.0.0.1 redirects to {server_of(requests)}/v2/books "
-        f"(status {status}), which was not followed: a {verb} is made again for 307 and 308 only"
+        f"(status {status}), which was not followed: a {verb} is repeated only for 307 and 308"
         f"{'; it may have run' if is_once else ''}"
     )
     assert not error.is_retryable

@@ -163,7 +163,7 @@ def test_a_redirect_at_the_same_origin_is_followed(project: ProjectFolder, tls: 
         (302, {}, {"Location": "/library.json"}, "it redirects more than 5 times"),
         (302, {}, {"Location": "https://[::1/x.json"}, "it redirects to no address, which is"),
         (302, {}, {"Location": f"/{'x' * 65_537}"}, "which is another place"),
-        (401, {}, {}, "it answers with status 401"),
+        (401, {}, {}, "it answered with status 401"),
         (200, b"<!DOCTYPE html><html>", {}, "is HTML, not JSON or YAML"),
         (200, b"{", {}, "is not JSON"),
         (200, b'{"openapi": "2.9"}', {}, "says openapi '2.9'"),
@@ -197,13 +197,16 @@ def test_a_private_address_gets_no_request(
 @pytest.mark.parametrize(
     ("url", "message"),
     [
-        ("http://api.test/library.json", "http://api.test/library.json is not fetched: only https is"),
+        (
+            "http://api.test/library.json",
+            "http://api.test/library.json is not fetched: only https URLs are allowed",
+        ),
         ("https://ann:pw@api.test/library.json", "the address at api.test has a user or a password"),
         ("https://api.test/library.json?api_key=k-1", "has the query parameter 'api_key'"),
-        ("https:///library.json", "the source is no address of https"),
-        ("https://[::1/library.json", "the source is no address of https"),
-        ("https://api.test/\x01", "the source is no address of https"),
-        (f"https://api.test/{'x' * 65_537}", "the source is no address of https"),
+        ("https:///library.json", "the source is not an https URL"),
+        ("https://[::1/library.json", "the source is not an https URL"),
+        ("https://api.test/\x01", "the source is not an https URL"),
+        (f"https://api.test/{'x' * 65_537}", "the source is not an https URL"),
     ],
 )
 def test_an_address_is_of_https_and_has_no_credential(project: ProjectFolder, url: str, message: str) -> None:
@@ -230,7 +233,7 @@ def test_other_documents_are_not_fetched(project: ProjectFolder, tls: RecordingA
 def test_a_host_that_no_resolver_takes_is_named(project: ProjectFolder) -> None:
     done = project.run("import", "openapi", "https://api..test/library.json")
     assert done.code == 2
-    assert "cannot be fetched: api..test is no name of a host" in done.err
+    assert "cannot be fetched: api..test is not a host name" in done.err
 
 
 @pytest.mark.parametrize("name", ["pat", "jwt", "code", "st", "PAT", "X-Amz-Signature"])

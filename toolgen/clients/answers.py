@@ -103,7 +103,7 @@ class AnswerPlan(Generic[R]):
         try:
             result = self._reader.read(self._document(response, answer, sent, url))
         except (MisfitError, PageError) as error:
-            raise self._unfit(request, response, answer, sent, url, str(error)) from None
+            raise self._unfit(request, response, answer, sent, url, f"with {error}") from None
         if keys > _MOST_KEPT and count_keys(to_json(result), _MOST_KEPT) > _MOST_KEPT:
             raise malformed(request, f"with a result of more than {_MOST_KEPT} keys and items")
         return result
@@ -123,7 +123,7 @@ class AnswerPlan(Generic[R]):
             return answer.body or b"{}"
         body = _body_value(response, answer)
         if not (response.body or isinstance(body, dict) or not answer.body):
-            raise MisfitError("what is no object")
+            raise MisfitError("something other than an object")
         result = self._result_of(response, answer, body)
         self._set_next(result, body, answer, sent, url)
         return to_json(result)
@@ -155,7 +155,7 @@ class AnswerPlan(Generic[R]):
         issue = FieldIssue(keys=(), constraint="invalid_value", message=why)
         if response.media == "json":
             answer = _in_utf8(answer)
-        return self._unfit(request, response, answer, sent, url, f"what {why}", issue)
+        return self._unfit(request, response, answer, sent, url, f"with a response that {why}", issue)
 
     def _unfit(
         self,
@@ -174,7 +174,7 @@ class AnswerPlan(Generic[R]):
         try:
             body = _body_value(response, answer)
             if not is_json(body):  # a number such as 1e400
-                raise MisfitError("what is no JSON")
+                raise MisfitError("something other than JSON")
         except MisfitError:
             try:
                 body = answer.body.decode(charset_of(answer.headers))
@@ -191,7 +191,9 @@ class AnswerPlan(Generic[R]):
                 paging = self._http.paging
                 assert paging is not None, "it has pages"
                 result.pop(paging.next, None)
-                page = FieldIssue(keys=(paging.next,), constraint="invalid_value", message=f"came {error}")
+                page = FieldIssue(
+                    keys=(paging.next,), constraint="invalid_value", message=f"came with {error}"
+                )
                 issues = (*issues, page)
         parts = self._parts.read(document)
         if count_keys(to_json(parts.json), _MOST_KEPT) > _MOST_KEPT:
@@ -305,7 +307,7 @@ def _body_value(response: Response, answer: ServerAnswer) -> Json:
             try:
                 return from_json(answer.body, allow_inf_nan=False)  # type: ignore[no-any-return]  # JSON
             except ValueError:
-                raise MisfitError("what is no JSON") from None
+                raise MisfitError("something other than JSON") from None
 
 
 def _header_values(response: Response, answer: ServerAnswer, reader: Reader[Any]) -> dict[str, Json]:

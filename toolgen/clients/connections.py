@@ -142,8 +142,8 @@ class Connections:
             raise NotConnectedError(_reason(error)) from None
         except PrivateAddressError as error:
             log.warning(
-                "a request was not sent: %s; where it may be there, write accepted=True at its Server in the "
-                "design, or give the client the whole address: server=…",
+                "a request was not sent: %s; if that address is intended, write accepted=True at its Server "
+                "in the design, or pass the full address to the client: server=…",
                 error,
             )
             raise RefusedAddressError("it is at an address that is not public") from None
@@ -183,7 +183,7 @@ class Connections:
         except _UNSENT as error:
             raise NotConnectedError(_reason(error)) from None
         except httpx.HTTPError as error:
-            raise AnswerLostError(f"the answer broke off: {_reason(error)}") from None
+            raise AnswerLostError(f"the answer was cut off: {_reason(error)}") from None
 
     async def _responded(self, request: httpx.Request) -> httpx.Response:
         if self._http is not None:
@@ -283,7 +283,7 @@ async def _unpacked(response: httpx.Response, verb: str, budget: AnswerBudget) -
         try:
             yield counter.add(response.content)
         except httpx.ResponseNotRead:
-            raise AnswerLostError("a hook of its client has taken the answer") from None
+            raise AnswerLostError("a hook of its client consumed the answer") from None
         return
     codings = [
         coding
@@ -295,13 +295,15 @@ async def _unpacked(response: httpx.Response, verb: str, budget: AnswerBudget) -
             yield counter.add(chunk)
         return
     if len(codings) > _MOST_CODINGS or any(coding not in _WINDOWS for coding in codings):
-        raise AnswerLostError(f"the answer is packed as {', '.join(codings)!r}, which was not asked for")
+        raise AnswerLostError(
+            f"the answer is compressed as {', '.join(codings)!r}, but the request did not accept that"
+        )
     unpackers = [_Unpacker(coding, budget.unpacked) for coding in reversed(codings)]
     async for chunk in response.stream:  # type: ignore[union-attr]  # of an asynchronous client
         for piece in _through(unpackers, counter.add(chunk)):
             yield piece
     if not all(unpacker.is_whole for unpacker in unpackers):
-        raise AnswerLostError("the packed answer broke off")
+        raise AnswerLostError("the compressed answer was cut off")
 
 
 def _through(unpackers: Sequence[_Unpacker], chunk: bytes) -> Iterator[bytes]:
@@ -345,7 +347,9 @@ class _Unpacker:
                 if self._may_be_raw and self._is_new:  # without the header of zlib, as some servers send it
                     self._inflater, self._may_be_raw = zlib.decompressobj(-zlib.MAX_WBITS), False
                     continue
-                raise AnswerLostError(f"the answer is not packed as it says: {error}") from None
+                raise AnswerLostError(
+                    f"the answer is not compressed as its Content-Encoding says: {error}"
+                ) from None
             self._is_new = False
             data = self._inflater.unconsumed_tail
             if piece:

@@ -25,7 +25,7 @@ _SECRET: Final = re.compile(
     re.IGNORECASE,
 )
 """Names of parameters of a query that look like a credential."""
-_BY_HAND: Final = "download it in a way that you trust, and name the file"
+_BY_HAND: Final = "download it from a source that you trust, and pass the file"
 
 
 def document_address(url: str) -> str:
@@ -39,14 +39,14 @@ def document_address(url: str) -> str:
         origin = Origin.of(url)
         httpx.URL(url)
     except (ValueError, httpx.InvalidURL):
-        raise ToolgenError("the source is no address of https", hint=_BY_HAND) from None
+        raise ToolgenError("the source is not an https URL", hint=_BY_HAND) from None
     if origin.scheme != "https":
-        raise ToolgenError(f"{place(url)} is not fetched: only https is", hint=_BY_HAND)
+        raise ToolgenError(f"{place(url)} is not fetched: only https URLs are allowed", hint=_BY_HAND)
     names = [name for name, _ in parse_qsl(parts.query, keep_blank_values=True) if _SECRET.search(name)]
     if "@" in parts.netloc or names:
         what = f"the query parameter {names[0]!r}" if names else "a user or a password"
         raise ToolgenError(
-            f"the address at {origin.host} has {what}; an address with a credential is not stored",
+            f"the address at {origin.host} has {what}; toolgen does not store an address with a credential",
             hint=_BY_HAND,
         )
     return urldefrag(url).url
@@ -88,7 +88,7 @@ async def _followed(url: str, origin: Origin, connections: Connections) -> bytes
             url = _target(url, location, origin)
             continue
         if answer.status != 200:
-            raise AnswerLostError(f"it answers with status {answer.status}")
+            raise AnswerLostError(f"it answered with status {answer.status}")
         return answer.body
     raise AnswerLostError(f"it redirects more than {_MOST_REDIRECTS} times")
 

@@ -38,15 +38,15 @@ async def loaded(part: FilePart, call: ServedCall | None) -> Field:
         return part.name, part.content, _BYTES
     match = _URI.fullmatch(part.content)
     if match is None:
-        raise ToolError(f"{part.name} is no URI of an artifact of this session")
+        raise ToolError(f"{part.name} is not the URI of an artifact of this session")
     if call is None:
-        raise ToolError(f"{part.name} is an artifact, and no call says of which session")
+        raise ToolError(f"{part.name} is an artifact, but the call has no session")
     scope, owner, name = match[1], unquote(match[2]), unquote(match[3])
     if scope == "session" and owner != call.context.meta.session_id:
         raise ToolError(f"{part.name} is an artifact of another session")
     try:
         artifacts = call.context.artifacts
     except AttributeError:
-        raise ToolError(f"{part.name} is an artifact, and the runtime keeps none") from None
+        raise ToolError(f"{part.name} is an artifact, but the runtime has no artifact store") from None
     stored = await artifacts.load(f"user:{name}" if scope == "user" else name, int(match[4]))
     return name, stored.data, stored.info.media_type

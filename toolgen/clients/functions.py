@@ -94,7 +94,7 @@ class FunctionsClient:
         try:
             returned = await self._threads.run(target, work)
         except NoThreadError as error:
-            text = f"{target} is not available now: earlier calls have not ended"
+            text = f"{target} is not available at the moment: earlier calls have not ended"
             raise ToolError(text) from error
         return await awaited(returned)
 
@@ -185,7 +185,7 @@ class _FunctionMethod:
         self._types = dict(_own_types(own, fields))
         self._without_null = frozenset(name for name, type_ in own.items() if not _takes_none(type_))
         problems = [
-            f"{self.target} takes no {name!r}, which the payload has; add the parameter"
+            f"{self.target} does not take {name!r}, which the payload has; add the parameter"
             for name in self._fields.values()
             if not self._is_open and name not in named
         ]
@@ -218,7 +218,9 @@ class _FunctionMethod:
         if self._is_open:
             free = payload.model_extra or {}
             if taken := self._named.intersection(free):
-                raise ToolError(f"{min(taken)!r} is another parameter of {self.target}, and no free key")
+                raise ToolError(
+                    f"{min(taken)!r} is another parameter of {self.target} and cannot be a free key"
+                )
             arguments |= free
         first = () if self._yielding is None else (report,)
         return partial(self._called, *first, *by_position, **arguments)
@@ -246,7 +248,7 @@ class _FunctionMethod:
         try:
             documents = list(self._documents(_plain(returned, self._reader)))
         except (TypeError, ValueError, RecursionError) as error:
-            raise self._misfit(f"returned what has no JSON form: {error}") from None
+            raise self._misfit(f"returned a value that has no JSON form: {error}") from None
         misfits = list[MisfitError]()
         for document in documents:
             try:
@@ -299,8 +301,8 @@ def _imported(target: str) -> Callable[..., object]:
         if error.name is None or not f"{module_name}.".startswith(f"{error.name}."):
             raise  # the module is there, and what it imports is not
         raise _UnfitFunctionError(
-            f"there is no module {module_name!r} for {target}; install it, or put it below the folder of "
-            "pyproject.toml"
+            f"the module {module_name!r} of {target} does not exist; install it, or put it below the folder "
+            "of pyproject.toml"
         ) from None
     module = member
     for name in path.split("."):
@@ -367,7 +369,7 @@ def _plain(value: object, reader: Reader[Any]) -> object:
             }
         case Mapping():
             if not all(isinstance(key, str) for key in value):
-                raise TypeError("the keys of its mappings are not all texts")
+                raise TypeError("the keys of its mappings are not all strings")
             return {key: _plain(inner, reader) for key, inner in value.items()}
         case list() | tuple() | set() | frozenset():
             return [_plain(item, reader) for item in value]

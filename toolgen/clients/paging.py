@@ -53,12 +53,12 @@ def page_query(paging: Paging, document: Mapping[str, Json], query: list[str], k
     text = "" if cursor is None else text_of(cursor)
     if paging.style == "link":
         if len(text) > _LONGEST or not _QUERY.fullmatch(text):
-            raise ToolError(f"{paging.cursor} is no cursor of an earlier page")
+            raise ToolError(f"{paging.cursor} is not a cursor from an earlier page")
         sent = TakenNames(map(name_of_part, query))
         parts = ((part, name_of_part(part)) for part in text.split("&"))
         return [*query, *(part for part, name in parts if name not in sent and name not in keys)]
     if cursor is not None and not _NUMBER.fullmatch(text):
-        raise ToolError(f"{paging.cursor} is no cursor of an earlier page")
+        raise ToolError(f"{paging.cursor} is not a cursor from an earlier page")
     number = paging.first if cursor is None else int(text)
     return [*query, f"{paging.name or paging.style}={number}"]
 
@@ -95,7 +95,7 @@ def set_next(
     if cursor not in (None, "", False):
         text = text_of(cursor)
         if len(text) > _LONGEST:
-            raise PageError(f"with a cursor of more than {_LONGEST} characters")
+            raise PageError(f"a cursor of more than {_LONGEST} characters")
         result[paging.next] = text
 
 
@@ -141,10 +141,10 @@ def _linked(header: str, url: str, keys: TakenNames) -> Json:
     except ValueError:
         is_same = False
     if not is_same:
-        raise PageError("with a link to the next page that is at another place")
+        raise PageError("a link to the next page that points to another place")
     query = "&".join(part for part in urlsplit(whole).query.split("&") if name_of_part(part) not in keys)
     if not query or not _QUERY.fullmatch(query) or not parse_qsl(query, keep_blank_values=True):
-        raise PageError("with a link to the next page that has no query beside the parameters of this one")
+        raise PageError("a link to the next page whose query has only the parameters of this page")
     return query
 
 

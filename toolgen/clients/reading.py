@@ -57,7 +57,7 @@ class Reader(Generic[T]):
         except ValidationError as error:
             raise MisfitError(_places(error, self._keys)) from None
         except TooComplexError:
-            raise MisfitError("what is too complex to check") from None
+            raise MisfitError("a result that is too complex to check") from None
 
     def fitting(self, key: str, documents: Iterable[bytes]) -> bytes | None:
         """Return the first of some JSON documents that the attribute of a key may be; None for none."""
@@ -114,17 +114,17 @@ def _fields_of(core: Any, definitions: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def _places(error: ValidationError, keys: Set[str]) -> str:
     if error.error_count() > MOST_ERRORS:
-        return "what does not fit in too many places to name"
+        return "a result that does not fit in too many places to list"
     errors = error.errors(include_url=False)
     issues = list(dict.fromkeys(_issue(each, keys) for each in errors))
     more = len(issues) - _MOST_PLACES
     rest = f"; and {more} more" if more > 0 else ""
-    return f"what does not fit: {'; '.join(issues[:_MOST_PLACES])}{rest}"
+    return f"a result that does not fit: {'; '.join(issues[:_MOST_PLACES])}{rest}"
 
 
 def _issue(error: ErrorDetails, keys: Set[str]) -> str:
     if error["type"] == "json_invalid":
-        return "it is no JSON"
+        return "it is not JSON"
     steps = [step for step in error["loc"] if not (isinstance(step, str) and step.startswith(LABEL))]
     place = tuple([step if isinstance(step, int) or step in keys else "…" for step in steps])
     return str(issue_of(error, place))

@@ -81,7 +81,7 @@ class RequestPlan:
     def _require_sound(self) -> None:
         wanted = set(VARIABLE.findall(self._path))
         if missing := wanted - self._path_parameters.keys():
-            raise RegistrationError(f"{self._name}: nothing fills {{{min(missing)}}} in its path")
+            raise RegistrationError(f"{self._name}: no attribute fills {{{min(missing)}}} in its path")
         for parameter in self._others:
             name = parameter.name or parameter.attribute
             is_header = parameter.place == "header"
@@ -110,7 +110,7 @@ class RequestPlan:
             value = _value(parameter, document)
             is_sent = value is not None and self._add(parts, parameter, value)
             if not is_sent and parameter.attribute in self._required:
-                raise ToolError(f"{parameter.attribute} may not be null or empty: it would be left out")
+                raise ToolError(f"{parameter.attribute} must not be null or empty: it would be left out")
         if self._body is not None:
             self._add_body(parts, self._body, payload, document)
         return parts
@@ -130,7 +130,9 @@ class RequestPlan:
             case _:
                 text = header_text(value, explode=bool(parameter.explode)).strip(" \t")
                 if _CONTROL.search(text):
-                    raise ToolError(f"{parameter.attribute} may hold no control characters: it is a header")
+                    raise ToolError(
+                        f"{parameter.attribute} must not contain control characters: it is a header"
+                    )
                 parts.headers.append((name, text))
                 return True
 
@@ -143,12 +145,12 @@ class RequestPlan:
         if not isinstance(value, dict):
             return
         if stands_alone and any(key in self._taken for key in value):
-            raise ToolError(f"{attribute} may not have a key that is another parameter")
+            raise ToolError(f"{attribute} must not have a key that is another parameter")
         own = self._keys.get(attribute, frozenset())
         if not own.issuperset(value):
             others = TakenNames(own, free=own)
             if any(key in others for key in value):
-                raise ToolError(f"{attribute} may not have a key that is another spelling of one of its own")
+                raise ToolError(f"{attribute} must not have a key that is another spelling of one of its own")
 
     def _filled_path(self, document: Mapping[str, Json]) -> str:
         """Return the path with the values of its parameters, none of which leaves its segment."""
@@ -180,7 +182,7 @@ class RequestPlan:
         value: Any = document[key] if key else attributes
         content_type = content_type_of(body)
         if self._filled and isinstance(value, dict) and any(name in self._filled for name in value):
-            raise ToolError(f"{key or 'the payload'} may not have a key that is a credential")
+            raise ToolError(f"{key or 'the payload'} must not have a key that is a credential")
         if key and body.media in ("form", "multipart"):
             self._require_free_keys(key, value, stands_alone=False)
         match body.media:
@@ -309,4 +311,4 @@ def _require_in_segment(attribute: str, text: str) -> None:
         ToolError: it is empty, or has a dot segment, also after it is decoded.
     """
     if not text or any(part in ("", ".", "..") for part in re.split(r"[/\\]", text)):
-        raise ToolError(f"{attribute} may not be empty, and have no empty part and no dots between slashes")
+        raise ToolError(f"{attribute} must not be empty, nor have an empty part or only dots between slashes")

@@ -172,7 +172,7 @@ def applied(used: Used) -> Applied:
             continue
         if _UNFIT.search(secret):
             raise ToolError(
-                f"the credential {scheme.name!r} has characters that no request may have; give it again"
+                f"the credential {scheme.name!r} has characters that a request must not have; enter it again"
             )
         if scheme.kind != "api_key":
             if _ALONE not in (requirement.query, requirement.body):
@@ -206,7 +206,7 @@ def with_fields(
         return {"content": b"&".join(filter(None, [held, *(_pair(*each).encode() for each in fields)]))}
     rest = (held if held not in (b"", b"null") else b"{}").removeprefix(b"{")
     if rest == held:
-        raise ToolError("the credential is part of the body, which is no object")
+        raise ToolError("the credential is part of the body, which is not an object")
     own = json.dumps(dict(fields))[:-1].encode()
     return {"content": own + (b"" if rest == b"}" else b", ") + rest}
 

@@ -207,7 +207,9 @@ class _Exchange:
             answer = await self._exchanged(verb, url, credentials, has_body=has_body)
             if answer.status not in _REDIRECTS or method.is_declared(answer.status):
                 if self._has_run and not 200 <= answer.status < 300:
-                    raise malformed(self.request, f"with status 303, and there with status {answer.status}")
+                    raise malformed(
+                        self.request, f"with status 303, and the redirect target with status {answer.status}"
+                    )
                 return answer, url
             if verb not in SAFE_VERBS:
                 self._has_run |= answer.status == 303
@@ -218,9 +220,9 @@ class _Exchange:
             if answer.status == 303 and verb != "HEAD":
                 verb, has_body = "GET", False
             if self._may_have_run:
-                raise self._not_followed(answer, target, f"a {verb} is made again for 307 and 308 only")
+                raise self._not_followed(answer, target, f"a {verb} is repeated only for 307 and 308")
             if _origin(target) != method.base.origin:
-                raise self._not_followed(answer, target, "that is another place")
+                raise self._not_followed(answer, target, "that is another server")
             url, self.is_redirected = target, True
         raise self._failed(f"redirects more than {_MOST_REDIRECTS} times")
 
@@ -233,12 +235,12 @@ class _Exchange:
         location: str = answer.headers.get("location", "")
         if not location:
             if self._has_run or self._may_have_run:
-                raise self._failed(f"redirects to no place (status {answer.status})")
+                raise self._failed(f"redirects without a Location header (status {answer.status})")
             return None
         try:
             return urldefrag(urljoin(url, location)).url
         except ValueError:
-            raise self._not_followed(answer, location, "that is no address") from None
+            raise self._not_followed(answer, location, "that is not a URL") from None
 
     def _not_followed(self, answer: ServerAnswer, target: str, why: str) -> ToolError:
         where = f"redirects to {place(target)} (status {answer.status})"

@@ -56,7 +56,7 @@ class Origin:
         """
         parts = urlsplit(url)
         if parts.scheme not in _PORTS or not parts.hostname:
-            raise ValueError(f"{url!r} is no address of http or https")
+            raise ValueError(f"{url!r} is not an http or https URL")
         return cls(scheme=parts.scheme, host=parts.hostname, port=parts.port or _PORTS[parts.scheme])
 
 
@@ -85,7 +85,7 @@ def base_of(servers: Sequence[Server], server: str, variables: Mapping[str, str]
     chosen = next((listed for listed in servers if listed.url == server), Server(server)) if server else None
     if chosen is None:
         if not servers:
-            raise RegistrationError("the client has no server", hint='give it one: server="https://…"')
+            raise RegistrationError("the client has no server", hint='pass one: server="https://…"')
         chosen = servers[0]
     declared = {variable.name: variable for variable in chosen.variables}
     if undeclared := variables.keys() - declared.keys():
@@ -116,11 +116,13 @@ def _require_value(variable: Variable, value: str, *, in_host: bool) -> None:
     """
     if variable.values and value not in variable.values:
         listed = ", ".join(variable.values)
-        raise RegistrationError(f"the server variable {variable.name!r} is {value!r}; it may be: {listed}")
+        raise RegistrationError(
+            f"the server variable {variable.name!r} is {value!r}; it must be one of: {listed}"
+        )
     pattern = _IN_HOST if in_host else _IN_PATH
     if value != variable.default and (not pattern.fullmatch(value) or ".." in value):
         raise RegistrationError(
-            f"the server variable {variable.name!r} is {value!r}, which is no part of an address"
+            f"the server variable {variable.name!r} is {value!r}, which cannot be part of an address"
         )
 
 
@@ -134,11 +136,11 @@ async def public_addresses(host: str, port: int) -> tuple[str, ...]:
     try:
         resolved = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except UnicodeError:  # a label of it is empty or too long
-        raise OSError(f"{host} is no name of a host") from None
+        raise OSError(f"{host} is not a host name") from None
     addresses = tuple(dict.fromkeys(str(entry[4][0]) for entry in resolved))
     for text in addresses:
         if not is_public(ipaddress.ip_address(text.partition("%")[0])):
-            raise PrivateAddressError(f"{host} is at {text}, which is no public address")
+            raise PrivateAddressError(f"{host} is at {text}, which is not a public address")
     return addresses
 
 

@@ -96,7 +96,7 @@ def deep_parts(name: str, value: Json) -> Iterator[tuple[str, Json]]:
         case dict():
             for key, inner in value.items():
                 if "[" in key or "]" in key:
-                    raise ToolError(f"{name} may not have a key with brackets")
+                    raise ToolError(f"{name} must not have a key with brackets")
                 yield from deep_parts(f"{name}[{key}]", inner)
         case list():
             for at, inner in enumerate(value):

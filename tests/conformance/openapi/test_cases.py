@@ -95,7 +95,7 @@ class Judge:
             return "arrived" if not wrong else f"arrived as {wrong}: {wanted}"
         if not self._arrived and not fits and "issues" in said:
             return "refused"
-        if fits and "may not be empty" in said.get("error", ""):
+        if fits and "must not be empty" in said.get("error", ""):
             return "cannot be in a path"
         return f"{'fits' if fits else 'does not fit'}: {case}, {said}, {self._arrived}"
 

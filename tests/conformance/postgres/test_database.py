@@ -270,7 +270,7 @@ async def test_a_row_that_stays_locked_is_said_so_at_once(conninfo: str, databas
     [
         ("55P03", StoreLockedError, "was locked by another transaction for 10 s: said so", 1),
         ("40P01", StoreLockedError, "chose the step as the victim of a deadlock, each time", 10),
-        ("40001", StoreLockedError, "could not serialize the step with the transactions of others", 10),
+        ("40001", StoreLockedError, "could not serialize the step with other transactions", 10),
         ("57014", StoreError, "canceled the statement: said so", 1),
     ],
 )

@@ -69,7 +69,7 @@ async def test_data_that_was_changed_is_not_returned(conninfo: str, payloads: Po
     ref = await payloads.put(b"true")
     with psycopg.connect(conninfo) as connection:
         connection.execute("UPDATE toolgen.payload SET data = 'fake'")
-    with pytest.raises(StoreCorruptError, match=f"holds other data as the payload {ref}"):
+    with pytest.raises(StoreCorruptError, match=f"has different data for the payload {ref}"):
         await payloads.get(ref)
 
 

@@ -23,7 +23,7 @@ from .tokens import name_of
 
 _LONGEST: Final = 8_192
 """Bytes of a query."""
-_UNKNOWN: Final = "This authorization is unknown, was used, or is too old."
+_UNKNOWN: Final = "This authorization is unknown, was already used, or has expired."
 _HEADERS: Final = (
     (b"content-type", b"text/plain; charset=utf-8"),
     (b"cache-control", b"no-store"),
@@ -71,11 +71,15 @@ class OAuthCallback:
                 log.warning("an authorization failed: %s", error)
                 return 502, f"The authorization failed: {shown(error)}"
             except StoreError as error:  # whoever asks is told neither a file nor a server
-                log.error("an authorization was not taken: %s", error)
-                return 503, f"The authorization was not taken, and may be later: {error.public_text}."
+                log.error("an authorization was not stored: %s", error)
+                return (
+                    503,
+                    "The authorization could not be stored at the moment; try again later: "
+                    f"{error.public_text}.",
+                )
             except ToolgenError as error:
-                log.warning("an authorization was not taken: %s", error)
-                return 409, f"The authorization was not taken: {shown(error.message)}"
+                log.warning("an authorization was not stored: %s", error)
+                return 409, f"The authorization was not stored: {shown(error.message)}"
 
     async def _completed(
         self, code: str, state: str, query: Mapping[str, str], user: str | None
@@ -85,10 +89,10 @@ class OAuthCallback:
             return 400, _UNKNOWN
         place, authorization = waiting_for
         if user is not None and authorization.user and user != authorization.user:
-            return 403, "This authorization is of another user."
+            return 403, "This authorization belongs to another user."
         if "error" in query or not code:
             reason = " ".join(filter(None, (query.get("error"), query.get("error_description"))))
-            return 400, f"The service was not authorized: {shown(reason) or 'it gave no code'}"
+            return 400, f"The service was not authorized: {shown(reason) or 'it returned no code'}"
         waiting = await self._waiting(authorization)
         if waiting is None:
             await self._credentials.store.drop(place)

@@ -96,7 +96,7 @@ async def ask(
         ):
             end_head(response)
             if response.headers.get("content-encoding", "identity").strip().lower() != "identity":
-                raise ToolError(f"{server} answered packed, which was not asked for")
+                raise ToolError(f"{server} sent a compressed answer, but the request did not accept that")
             async for chunk in response.aiter_raw():
                 data += chunk
                 small += len(chunk) < SMALL_CHUNK
@@ -106,8 +106,8 @@ async def ask(
                     raise _too_much(server, TOO_MANY_CHUNKS)
     except PrivateAddressError:
         raise ToolError(
-            f"{server} is at an address that is not public, and nobody has accepted it; take accepted=False "
-            "out of its flow in the design, if that is where it is"
+            f"{server} is at an address that is not public and was not accepted; if that address is right, "
+            "remove accepted=False from its flow in the design"
         ) from None
     except (httpx.HTTPError, httpx.InvalidURL, ValueError, TimeoutError, OSError) as error:
         raise ToolError(f"{server} did not answer: {type(error).__name__}", is_retryable=True) from None
@@ -125,7 +125,7 @@ def _object_of(status: int, data: bytes, server: str) -> dict[str, Json]:
     try:
         document = json.loads(data)
     except (ValueError, RecursionError):
-        raise ToolError(f"{server} answered {status} and no JSON", is_retryable=status >= 500) from None
+        raise ToolError(f"{server} answered {status} without JSON", is_retryable=status >= 500) from None
     if status >= 500 or not isinstance(document, dict):
         raise ToolError(f"{server} answered {status}", is_retryable=status >= 500)
     return document

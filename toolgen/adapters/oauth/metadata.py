@@ -93,12 +93,12 @@ def _require_own(service: str, address: str, metadata: dict[str, Any]) -> None:
         value = metadata.get(name, "")
         if not isinstance(value, str) or (value and _origin(value) != _origin(address)):
             raise ToolError(
-                f"the metadata of the authorization server of {service} names the {name} {shown(value)}, of "
-                "another origin than its own; write that address into the design"
+                f"the metadata of the authorization server of {service} names the {name} {shown(value)}, "
+                "which has another origin; write that address into the design"
             )
     if not issuer or issuer.rstrip("/") not in _issuers(address):
         raise ToolError(
-            f"the metadata of the authorization server of {service} is of the issuer {shown(issuer)}; write "
+            f"the metadata of the authorization server of {service} names the issuer {shown(issuer)}; write "
             "the address of its metadata as discovery=… into the flow"
         )
 

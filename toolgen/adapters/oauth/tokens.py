@@ -104,7 +104,7 @@ class OAuth(TokenSource):
         authorize = (await self._discovery.endpoints(service, flow)).authorize
         if urlsplit(authorize).scheme not in ("http", "https"):
             raise ToolError(
-                f"no page of the authorization server of {service} is known; write authorize=… into its flow"
+                f"the authorization endpoint of {service} is unknown; write authorize=… into its flow"
             )
         state, verifier = secrets.token_urlsafe(32), secrets.token_urlsafe(48)
         address = prepare_grant_uri(
@@ -123,11 +123,11 @@ class OAuth(TokenSource):
         service, requirement = authorization.service, authorization.requirement
         flow, client = requirement.scheme.flow or _NO_FLOW, self._client(service, requirement)
         if client is None:
-            raise ToolError(f"no client of OAuth 2 is known for {service}; give OAuth(clients) one")
+            raise ToolError(f"no OAuth 2 client is configured for {service}; add one to OAuth(clients)")
         endpoints = await self._discovery.endpoints(service, flow)
         if not endpoints.may_be_of(issuer):
             named = f"another issuer: {shown(issuer)}" if issuer else "an unknown issuer"
-            raise ToolError(f"the code for {service} is of {named}")
+            raise ToolError(f"the code for {service} is from {named}")
         note(Credential(secret=code), Credential(secret=authorization.verifier))
         form = {"code": code, "redirect_uri": self._redirect_uri, "code_verifier": authorization.verifier}
         return await self._token(service, client, endpoints, requirement.scopes, "authorization_code", form)
@@ -155,10 +155,7 @@ class OAuth(TokenSource):
         """
         endpoint = endpoints.refresh if grant == "refresh_token" else endpoints.token
         if urlsplit(endpoint).scheme not in ("http", "https"):
-            raise ToolError(
-                f"no token endpoint of the authorization server of {service} is known; "
-                "write token=… into its flow"
-            )
+            raise ToolError(f"the token endpoint of {service} is unknown; write token=… into its flow")
         note(Credential(secret=client.client_secret, username=client.client_id))
         auth = ClientAuth(
             client.client_id, client.client_secret, client.method if client.client_secret else "none"
@@ -189,7 +186,7 @@ class OAuth(TokenSource):
             case {"access_token": str(token), "token_type": str(kind)} if token and kind.lower() == "bearer":
                 pass
             case _:
-                raise ToolError(f"the authorization server of {service} gave no bearer token")
+                raise ToolError(f"the authorization server of {service} returned no bearer token")
         life, granted, again = (document.get(name) for name in ("expires_in", "scope", "refresh_token"))
         is_known = isinstance(life, int | float | str) and str(life).isdecimal() and len(str(life)) < 1_000
         credential = Credential(

@@ -48,7 +48,7 @@ class Refused:
     text: str
 
 
-_TOO_MANY: Final = Refused(429, "you have too many requests; try again later")
+_TOO_MANY: Final = Refused(429, "you have too many open requests; try again later")
 
 
 class ConnectionPlace:
@@ -160,7 +160,7 @@ class PortAdmission:
         if (peer := place.peer) is not None:
             most = _without_heads(self._limits.connections)
             if self.requests >= most and not self._evict_waiting(place):
-                return Refused(503, "the server has too many requests; try again later")
+                return Refused(503, "the server has too many open requests; try again later")
             if peer.requests >= _without_heads(peer.most) and not self._evict_waiting(place, peer):
                 return _TOO_MANY
             self._mark_busy(place, peer)

@@ -57,9 +57,9 @@ class OwnNames:
         headers = Headers(scope=scope)
         hosts, origins = headers.getlist("host"), headers.getlist("origin")
         if len(hosts) != 1 or self._host.fullmatch(hosts[0]) is None:
-            await self._refuse(421, "the Host is no name of this server")(scope, receive, send)
+            await self._refuse(421, "the Host header does not name this server")(scope, receive, send)
         elif not all(self._is_own(origin, hosts[0]) for origin in origins):
-            await self._refuse(403, "the Origin is no name of this server")(scope, receive, send)
+            await self._refuse(403, "the Origin header does not name this server")(scope, receive, send)
         else:
             await self._app(scope, receive, send)
 

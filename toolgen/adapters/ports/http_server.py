@@ -81,7 +81,7 @@ async def _listening_sockets(host: str, port: int) -> Any:
     try:
         bound = await loop.create_server(asyncio.Protocol, host, port, start_serving=False)
     except OSError as error:
-        hint = "choose another address or port, or end the process that has it"
+        hint = "choose another address or port, or stop the process that uses it"
         raise ToolgenError(f"cannot listen on {host}:{port}: {error.strerror}", hint=hint) from None
     listening = [listening_socket.dup() for listening_socket in bound.sockets]
     bound.close()

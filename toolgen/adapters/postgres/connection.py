@@ -36,7 +36,7 @@ _LOST: Final = {"57P01", "57P02", "57P03", "57P05", "25P03"}
 _LOCKED: Final = "55P03"
 _CANCELED: Final = "57014"
 _ROLLED_BACK: Final = {
-    "40001": "could not serialize the step with the transactions of others",
+    "40001": "could not serialize the step with other transactions",
     "40P01": "chose the step as the victim of a deadlock",
 }
 
@@ -94,7 +94,7 @@ def server_of(conninfo: str) -> str:
         parts = conninfo_to_dict(conninfo)
     except psycopg.ProgrammingError:
         raise StoreError(  # libpq's message may quote the password
-            "cannot be used: its connection string has another syntax than libpq's",
+            "cannot be used: its connection string does not follow the syntax of libpq",
             server="the PostgreSQL database",
             hint="write postgresql://user@host:5432/database, with special characters percent-encoded",
         ) from None
@@ -133,21 +133,23 @@ def store_error(error: psycopg.Error, server: str, *, lock_s: float) -> StoreErr
         return StoreError(
             f"canceled the statement: {text}",
             server=server,
-            hint="raise the statement_timeout of the role or the database, or look who canceled it",
+            hint="raise the statement_timeout of the role or the database, or find out who canceled it",
         )
     if code in _FULL:
         return StoreFullError(
-            f"has no room: {text}", server=server, hint="free space on the disk of the server, and try again"
+            f"is out of space: {text}",
+            server=server,
+            hint="free space on the disk of the server, and try again",
         )
     if code in _NOT_WRITABLE:
         return StoreReadOnlyError(
             f"cannot be written to: {text}",
             server=server,
-            hint="connect to the primary as a role that owns the schema toolgen, or may create it",
+            hint="connect to the primary as a role that owns the schema toolgen, or can create it",
         )
     if is_lost(error):
         return connection_error(error, server)
-    return StoreError(f"cannot be used: {text}", server=server, hint="look at the log of the server")
+    return StoreError(f"cannot be used: {text}", server=server, hint="check the log of the server")
 
 
 def connection_error(error: psycopg.Error, server: str) -> StoreConnectionError:

@@ -238,7 +238,7 @@ class Postgres:
         if encoding not in (None, "UTF8"):
             connection.pgconn.finish()
             raise StoreError(
-                f"has the encoding {encoding}, which has not all characters",
+                f"has the encoding {encoding}, which cannot store all characters",
                 server=self.server,
                 hint="create the database with ENCODING 'UTF8' TEMPLATE template0",
             )

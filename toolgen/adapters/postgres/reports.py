@@ -143,7 +143,7 @@ class PostgresReports:
                 for channel in self._channels.values():
                     channel.is_heard.clear()
                 if not is_away:
-                    log.warning("reports of other processes are missed: %s", error)
+                    log.warning("reports of other processes were missed: %s", error)
                 is_away = True
                 await asyncio.sleep(_PAUSE_S)
 

@@ -207,7 +207,7 @@ class PostgresPayloads:
         for data, last_used in await self.database.read(lambda tx: tx.rows(_NEWEST, digest)):
             if sha256(data).digest() != digest:
                 raise StoreCorruptError(
-                    f"holds other data as the payload {ref}",
+                    f"has different data for the payload {ref}",
                     server=self.database.server,
                     hint="restore the database from a backup",
                 )

@@ -205,7 +205,7 @@ async def test_requests_of_all_have_a_limit_that_is_said() -> None:
             [refused], hanging = await asyncio.wait(hanging, return_when=asyncio.FIRST_COMPLETED)
         answer = refused.result()
         assert (answer.status_code, answer.headers["retry-after"]) == (503, "1")
-        assert answer.text == "the server has too many requests; try again later"
+        assert answer.text == "the server has too many open requests; try again later"
         for one in hanging:
             one.cancel()
         await asyncio.wait(hanging)
