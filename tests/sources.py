@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -33,7 +34,7 @@ class Source:
     called: set[str] = field(default_factory=set)
     """Names of functions that are called by their name alone."""
     literals: set[str] = field(default_factory=set)
-    """The words of all strings of less than 200 characters."""
+    """Words of all strings of less than 200 characters that are neither sentences nor formatted."""
     functions: list[Function] = field(default_factory=list)
     anys: int = 0
     """How often the name `Any` stands in it."""
@@ -55,12 +56,15 @@ def source_of(text: str, package: tuple[str, ...] = ()) -> Source:
     """Return what a text says that is a module of a package."""
     tree = ast.parse(text)
     source = Source(lines=text.count("\n"), docstring=ast.get_docstring(tree) or "")
+    formatted = set[int]()
     for node in ast.walk(tree):  # the most frequent kinds first
         if isinstance(node, ast.Load | ast.Name | ast.Attribute):
             source.anys += isinstance(node, ast.Name) and node.id == "Any"
             continue
-        if isinstance(node, ast.Constant):
-            if isinstance(node.value, str) and len(node.value) < 200:
+        if isinstance(node, ast.JoinedStr):
+            formatted.update(map(id, node.values))
+        elif isinstance(node, ast.Constant):
+            if isinstance(node.value, str) and id(node) not in formatted and is_list_of_words(node.value):
                 source.literals.update(node.value.split())
         elif isinstance(node, ast.Call):
             if isinstance(node.func, ast.Name):
@@ -68,6 +72,11 @@ def source_of(text: str, package: tuple[str, ...] = ()) -> Source:
         else:
             _read_statement(node, source, package)
     return source
+
+
+def is_list_of_words(text: str) -> bool:
+    """Return whether a string can be words for the program, and not a sentence for people."""
+    return len(text) < 200 and not re.search(r"[.,;:`](\s|$)", text)
 
 
 def _read_statement(node: ast.AST, source: Source, package: tuple[str, ...]) -> None:

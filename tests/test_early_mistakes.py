@@ -119,7 +119,8 @@ MISTAKES = {
     "a wrong result of a function": Mistake(
         command=BOOK,
         files={"app/design.py": ROOMS, "app/office.py": "def book(room):\n    return {'no': 3}\n"},
-        says="app/office.py:1: book returned a result that does not fit: $.number is missing (tool rooms.desk.book)\n",
+        says="app/office.py:1: book returned a result that does not fit: "
+        "$.number is missing (tool rooms.desk.book)\n",
     ),
     "a span in days": Mistake(
         command=("gen",),

@@ -67,9 +67,7 @@ def test_what_cannot_be_inserted_is_named_on_every_run(project: ProjectFolder) -
     text = "from app.gen.hall.toolsets import people\nclass People(people.PeopleExecutor): greet = None\n"
     project.write(STUB, text)
     project.add_tool()
-    line = (
-        f"{STUB}:2: class People has no method 'leave' (tool hall.people.leave); put the body of the class"
-    )
+    line = f"{STUB}:2: class People has no method 'leave' (tool hall.people.leave); put the body of the class"
     assert line in project.run("gen").err
     assert line in project.run("gen").err
     assert (project.path / STUB).read_text() == text

@@ -139,7 +139,8 @@ async def test_all_members_of_gzip_are_one_answer(rest: bytes) -> None:
 async def test_what_does_not_fit_is_named_by_its_place_and_not_quoted() -> None:
     failure = await error(answer(200, json.dumps({"id": 7, "author": {"name": {"secret": "s3"}}}).encode()))
     assert str(failure) == (
-        "Books.get_book ran; its result could not be read: 127.0.0.1 answered with a result that does not fit: "
+        "Books.get_book ran; its result could not be read: "
+        "127.0.0.1 answered with a result that does not fit: "
         "$.id must be a string, not an integer; $.title is missing; "
         "$.author.name must be a string, not an object"
     )
