@@ -355,9 +355,7 @@ async def test_a_call_that_is_larger_than_the_engine_keeps_does_not_wait(bytes_:
         assert await runtime.waits.list() == ()
     first, second = output.text.split(" | ")
     if bytes_ > 9_000:
-        said = (
-            r"wipe cannot wait for an answer: it needs \d+ bytes of JSON, and the engine stores at most 30000"
-        )
+        said = r"wipe cannot wait for an answer: it needs \d+ bytes of JSON, .* stores at most 30000"
         assert re.fullmatch(said, json.loads(first)["error"])
     else:
         assert json.loads(first) == f"{bytes_} wiped"

@@ -245,10 +245,7 @@ def approve(
         bool, typer.Option("--cancel", help="Cancel the call; the model sees --message as the reason.")
     ] = False,
     by: Annotated[
-        str,
-        typer.Option(
-            help="Name of the person who answers; by default the user of this machine.", metavar="NAME"
-        ),
+        str, typer.Option(help="Name of the person who answers; by default your user name.", metavar="NAME")
     ] = "",
     yes: Annotated[
         bool, typer.Option("--yes", help="Approve without the confirmation prompt; required in scripts.")
@@ -284,9 +281,7 @@ def approve(
 def worker(
     queue: Annotated[
         list[str] | None,
-        typer.Option(
-            help="Task queue to serve; can be repeated; by default all queues of the engine.", metavar="NAME"
-        ),
+        typer.Option(help="Task queue to serve, repeatable; by default all of the engine.", metavar="NAME"),
     ] = None,
     role: Annotated[
         Literal["all", "runs", "activities"],

@@ -168,9 +168,7 @@ def func_error(
         if details is not None:
             codec = TypeCodec(details, class_name(name), is_result=True)
     except Exception as problem:  # noqa: BLE001 - pydantic asks a type of the author's, which may raise anything
-        raise RegistrationError(
-            f"the details of {name} cannot be expressed as a JSON Schema: {problem}"
-        ) from None
+        raise RegistrationError(f"the details of {name} have no JSON Schema: {problem}") from None
     return ErrorSpec(name=name, codec=codec, description=description, is_retryable=is_retryable)
 
 
