@@ -1,6 +1,6 @@
 """The commands and their options; each command has a module of its own.
 
-In the modules with commands annotations are values and not texts, which typer would evaluate four times each.
+The modules with commands do not use postponed annotations, because typer would evaluate each four times.
 """
 
 import sys
@@ -26,10 +26,10 @@ from .init_command import init
 
 
 class _Commands(TyperGroup):
-    """The commands, of which a longer word begins with the name of one: `generate` means gen."""
+    """The commands; for a longer word such as `generate`, the error suggests the command `gen`."""
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """Return the command of a word; one that is none names the command that it begins with."""
+        """Return the command of a word; for an unknown word, suggest the command that it begins with."""
         meant = [name for name in self.commands if args and args[0].startswith(name)]
         if meant and args[0] not in self.commands:
             ctx.fail(f"No such command {args[0]!r}. Did you mean {meant[0]!r}?")
@@ -207,7 +207,7 @@ def _labels(texts: Sequence[str]) -> dict[str, str]:
     """Return labels of `NAME=VALUE`.
 
     Raises:
-        BadParameter: one is none.
+        BadParameter: a text is not `NAME=VALUE`.
     """
     labels = {}
     for text in texts:

@@ -19,7 +19,7 @@ _LONGEST_CELL: Final = 24
 
 
 def artifact_text(kind: str, view: str, document: str, size: int) -> str:
-    """Return the artifact as lines for a terminal; its name and its size where its data are not here."""
+    """Return the artifact as lines for a terminal; without data, only its name and size."""
     head = f"{printable(kind)}, {size:,} bytes"
     if not document:
         return head
@@ -75,7 +75,7 @@ def _sparklines(data: object) -> Iterator[str]:
 
 
 def _sparkline(values: Sequence[float], low: float, high: float) -> str:
-    """Return a bar for each value, or for the mean of values side by side where there are many."""
+    """Return a bar for each value, or for the mean of adjacent values if there are many."""
     step = max(len(values) / _WIDTH, 1)
     means = list[float]()
     at = 0.0

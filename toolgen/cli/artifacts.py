@@ -1,4 +1,4 @@
-"""`toolgen artifacts`: the data beside results, which a URI names, shown or saved to a file."""
+"""`toolgen artifacts`: shows the artifact of a URI, or saves it to a file."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .terminal import show_document
 
 
 async def show_artifact(project: Project, uri: str, *, session: str | None, view: str) -> int:
-    """Print the data of a URI: by a view, or as they are, of JSON indented at a terminal."""
+    """Print the data of a URI in a view, or as they are; JSON is indented at a terminal."""
     artifact = await _loaded(project, uri, session)
     is_json = artifact.info.media_type.endswith("json")
     if view and is_json:
@@ -32,7 +32,7 @@ async def show_artifact(project: Project, uri: str, *, session: str | None, view
 
 
 async def save_artifact(project: Project, uri: str, file: Path, *, session: str | None, force: bool) -> int:
-    """Write the data of a URI to a file; one that is there is written over where `force` is set."""
+    """Write the data of a URI to a file; an existing file is overwritten only if `force` is set."""
     artifact = await _loaded(project, uri, session)
     try:
         _write(file, artifact.data, force=force)
@@ -45,10 +45,10 @@ async def save_artifact(project: Project, uri: str, file: Path, *, session: str 
 
 
 def _write(file: Path, data: bytes, *, force: bool) -> None:
-    """Write a file whole, or leave what is there.
+    """Write a complete file, or leave the existing one.
 
     Raises:
-        FileExistsError: it is there.
+        FileExistsError: the file exists, and `force` is not set.
         OSError, ToolgenError: it cannot be written.
     """
     if force and file.is_file():

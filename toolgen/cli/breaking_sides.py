@@ -1,4 +1,4 @@
-"""Both sides of `toolgen breaking`: the design as it is now, and where its clauses stand."""
+"""The sides of `toolgen breaking`: the current design, with the places of its clauses."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _PARTS: Final = {"payload": Args, "result": Return}
 
 @frozen_record(kw_only=False)
 class Clauses:
-    """What an author wrote of a design: its tools by id, and its agents by name."""
+    """Clauses of a design: its tools by id, and its agents by name."""
 
     tools: Mapping[str, Tool] = field(default_factory=dict)
     agents: Mapping[str, Agent] = field(default_factory=dict)
@@ -38,7 +38,7 @@ class Clauses:
     """The keys of `tools` that are wire names."""
 
     def place(self, change: ContractChange) -> Place:
-        """Return where the clause of a change stands: its argument, its tool or agent, else the design."""
+        """Return the place of the clause of a change: an argument, a tool, an agent, or else the design."""
         tool = self.tools.get(change.tool)
         if tool is None:
             is_agent = change.tool.count(".") == 1 and not change.code.startswith("completion")
@@ -62,13 +62,13 @@ class Clauses:
         return replace(self, tools={**self.tools, **tools}, names=frozenset(tools))
 
     def reason(self, change: ContractChange) -> str:
-        """Return why the design lets a change through; "" where it does not."""
+        """Return the reason for which the design accepts a change; "" if it does not."""
         tool = self.tools.get(change.tool)
         clauses = _breaks_of(tool) if tool else []
         return next((each.reason for each in clauses if not each.codes or change.code in each.codes), "")
 
     def idle(self, changes: Iterable[ContractChange]) -> Iterator[str]:
-        """Yield a sentence for each code of a `Breaks`, or each without one, that lets nothing through."""
+        """Yield a sentence for each code of a `Breaks`, or each one without codes, that matches no change."""
         codes: dict[int, set[str]] = {}
         for change in changes:
             codes.setdefault(id(self.tools.get(change.tool)), set()).add(change.code)
@@ -87,7 +87,7 @@ class Clauses:
 
 
 def design_side(project: Project, format: Format | Literal["sarif"]) -> tuple[Side, Clauses] | Outcome:
-    """Return what the design promises now, or the findings of one that is wrong.
+    """Return the contract of the current design, or the findings if the design has errors.
 
     Raises:
         ToolgenError: the design cannot be imported.
@@ -105,7 +105,7 @@ def design_side(project: Project, format: Format | Literal["sarif"]) -> tuple[Si
 
 
 def _tools_of(design: Design) -> dict[str, Tool]:
-    """Return the tools by id: a toolset belongs to the service that lists it, else to the first with it."""
+    """Return the tools by id; a toolset belongs to the service that lists it, else to the first user."""
     services = [each for each in design.children if isinstance(each, Service)]
     owners: dict[int, tuple[str, Toolset]] = {}
     listed = [(service, each) for service in services for each in service.children]
@@ -125,10 +125,10 @@ def _breaks_of(tool: Tool) -> list[Breaks]:
 
 
 def as_server(side: Side) -> Side:
-    """Return a side as an MCP server would list it: tools by their names, arguments and results alone.
+    """Return a side as an MCP server would list it: only names, arguments and results of tools.
 
     Raises:
-        ToolgenError: two tools have one name, of which a server lists one.
+        ToolgenError: two tools have the same name.
     """
     if side.is_server:
         return side

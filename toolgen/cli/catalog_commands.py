@@ -1,4 +1,4 @@
-"""The commands that look at tools as models see them: what a provider is told, and what is used badly."""
+"""The commands `toolgen schema` and `toolgen lint`, which read tools as models see them."""
 
 from pathlib import Path
 from typing import Annotated, Literal

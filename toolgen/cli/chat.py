@@ -40,7 +40,7 @@ async def chat(project: Project, agent: str, *, model: str = "", session: str = 
     """Talk until the person ends it, and return 0.
 
     Raises:
-        ToolgenError: the project has no such agent, its model cannot be asked, or a package is missing.
+        ToolgenError: the project has no such agent, its model is not available, or a package is missing.
     """
     session = session or f"chat_{uuid.uuid4().hex[:12]}"
     lines = _typed() if sys.stdin.isatty() else _piped()
@@ -52,14 +52,14 @@ async def chat(project: Project, agent: str, *, model: str = "", session: str = 
 
 
 class _Chat:
-    """One conversation: lines of a person, and what the agent does with them."""
+    """One conversation between the person at the terminal and the agent."""
 
     def __init__(self, opened: OpenAgent, session: str, lines: AsyncIterator[str]) -> None:
         self._opened = opened
         self._session = session
         self._lines = lines
         self._files: list[Upload] = []
-        """Go with the next message."""
+        """Files for the next message."""
         self._commands: dict[str, Callable[[str], Awaitable[None]]] = {
             "/help": self._help,
             "/tools": self._tools,
@@ -103,7 +103,7 @@ class _Chat:
         await self._go_on(handle)
 
     async def _go_on(self, handle: RunHandle) -> None:
-        """Follow a turn to its end, and ask the person what it asks."""
+        """Follow a turn to its end, and ask the person its questions."""
         while True:
             output = await handle.settled()
             await asyncio.sleep(0)  # its last events are shown first
@@ -133,7 +133,7 @@ class _Chat:
         return True
 
     async def _ask(self, handle: RunHandle, awaiting: Suspended) -> bool:
-        """Show what is asked, and take an answer; return whether one was given."""
+        """Show a question and read the answer; return whether there was one."""
         if awaiting.token:
             suspended = await self._opened.runtime.waits.show(awaiting.token)
             _say(describe_suspended(suspended))
@@ -215,22 +215,22 @@ def _views_of(runtime: Runtime, tool: str) -> dict[str, str]:
 
 
 def _approval_prompt(awaiting: Suspended) -> str:
-    """Return how an approval is typed, with what the design asks for besides."""
+    """Return the prompt of an approval, with the further part that it can contain."""
     part = _further_part(awaiting)
     return f"[y/N], or y and the {part} as JSON, for example: y {{…}}" if part else "[y/N]"
 
 
 def _further_part(awaiting: Suspended) -> str:
-    """Return what may be typed after a yes: the payload, or a grant of further calls; "" for nothing."""
+    """Return the part that can follow a yes: `payload`, `grant` or ""."""
     parts = awaiting.answer_schema.get("properties", {})
     return next((name for name in ("payload", "grant") if name in parts), "")
 
 
 def _approval(line: str, awaiting: Suspended) -> Any:
-    """Return a yes or no: of a call that waits an object, of a planner's own question the word alone.
+    """Return the answer to a confirmation: an object for a suspended call, a boolean for a planner.
 
     Raises:
-        ValueError: what follows the yes is not JSON.
+        ValueError: the text after the yes is not JSON.
     """
     word, _, further = line.strip().partition(" ")
     is_yes = word.lower() in ("y", "yes")
@@ -241,10 +241,10 @@ def _approval(line: str, awaiting: Suspended) -> Any:
 
 
 def _answer(line: str, schema: Any) -> Any:
-    """Return what a line says: text where the answer is text, JSON otherwise.
+    """Return the answer in a line: a string if the schema allows only strings, else its JSON.
 
     Raises:
-        ValueError: it is not JSON, and the answer is no text.
+        ValueError: the line is not JSON, and the answer is not a string.
     """
     if schema.get("type", "string") == "string":
         return line.strip()
@@ -262,7 +262,7 @@ def _write(text: str) -> None:
 
 
 def _say(text: str) -> None:
-    """Print what is said by the command, in which the texts of others are printable."""
+    """Print a message of the command, with control characters escaped."""
     shown = visible_lines(text)
     _write(f"{_DIM}{shown}{_END}\n" if has_colours(sys.stdout) else f"{shown}\n")
 

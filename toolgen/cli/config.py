@@ -1,4 +1,4 @@
-"""`[tool.toolgen]` of a pyproject.toml, read once and checked; and the addresses that options name."""
+"""Reads and checks `[tool.toolgen]` of a pyproject.toml, and the addresses in options."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _LIVE: Final = "is also the function of 'runtime', so tests would run on live da
 
 @frozen_record
 class Project:
-    """One design and where its code goes, or functions that are served as they are."""
+    """The settings of a project: a design with its folders, or functions without a design."""
 
     file: Path
     """The pyproject.toml."""

@@ -1,4 +1,4 @@
-"""A turn of an agent at the terminal: the agent of a project, what happens in a turn, and `toolgen run`."""
+"""Turns of an agent at the terminal: opens the agent, shows the events of a turn, and runs `toolgen run`."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ class OpenAgent:
     client: AgentClient
 
     async def start(self, message: str, session: str, files: Sequence[Upload] = ()) -> RunHandle:
-        """Start a turn, which this process executes where no worker does."""
+        """Start a turn, which this process executes if no worker does."""
         handle = await self.client.start(message, session_id=session, requested_by=user_name(), files=files)
         await self.runtime.runs.start(handle.run_id)
         return handle
 
     async def waiting_turn(self, session: str) -> RunHandle | None:
-        """Return the turn of the agent in a session that waits for an answer; None where there is none."""
+        """Return the turn of the agent in a session that waits for an answer; None if there is none."""
         runs = self.runtime.runs
         for status in await runs.list(state="waiting", session=session):
             handle = self.client.handle(status.run_id, session_id=session)
@@ -59,10 +59,10 @@ class OpenAgent:
         return None
 
     def set_model(self, model: str) -> None:
-        """Let a model plan for all agents.
+        """Use a model for all agents.
 
         Raises:
-            ToolgenError: it cannot be asked: no such name, or a package, a key or its server is missing.
+            ToolgenError: the name is unknown, or a package, a key or the server of the model is missing.
         """
         require_server(model)
         for agent in self.agents.list():
@@ -75,7 +75,7 @@ async def open_agent(project: Project, agent: str, model: str) -> AsyncIterator[
     """Open the runtime of a project, and yield one of its agents; the only one, or the first, for "".
 
     Raises:
-        ToolgenError: the runtime has no agents, none has the name, or its model cannot be asked.
+        ToolgenError: the runtime has no agents, none has the name, or its model is not available.
     """
     async with project_runtime(project) as runtime:
         agents = runtime.assembly.joined
@@ -109,7 +109,7 @@ def _require_models(agents: Agents) -> None:
 
 @dataclass(slots=True, kw_only=True)
 class TurnView:
-    """Shows what happens in the turns of a session, as it happens."""
+    """Shows the events of the turns of a session as they arrive."""
 
     session: str
     runtime: Runtime
@@ -164,7 +164,7 @@ class TurnView:
 
 @asynccontextmanager
 async def following(opened: OpenAgent, view: TurnView) -> AsyncIterator[None]:
-    """Show the events of the runtime meanwhile; without `Events` there are none."""
+    """Show the events of the runtime inside the block; a runtime without `Events` has none."""
     if opened.runtime.events is None:
         yield
         return
@@ -216,7 +216,7 @@ async def run_agent(
     files: Sequence[Path] = (),
     as_json: bool = False,
 ) -> int:
-    """Do one turn, print its answer, and return the exit code: 3 where it waits for a person.
+    """Run one turn, print its answer, and return the exit code: 3 if it waits for a person.
 
     Raises:
         ToolgenError: as `open_agent`, the session has another turn that is not over, or a file does not fit.
@@ -234,7 +234,7 @@ async def run_agent(
 
 
 def show_turn(runtime: Runtime, output: RunOutput, *, as_json: bool = False) -> int:
-    """Print the answer of a turn, and what it waits for; return its exit code: 3 where it is not over."""
+    """Print the answer of a turn and its questions; return the exit code, 3 if the turn has not ended."""
     if as_json:
         show_line(turn_record(output))
     elif output.text:
@@ -252,7 +252,7 @@ def _to_stderr(text: str) -> None:
 
 
 def waiting_line(runtime: Runtime, awaiting: Suspended, turn: RunOutput) -> str:
-    """Return what a turn waits for, and the command that answers it, where one can."""
+    """Return the question of a turn, with the command that answers it if that is possible."""
     chat = f"chat {turn.agent} --session {turn.session_id}"
     command = f"approve {awaiting.id}" if awaiting.token else chat
     answered = f"answer it with: toolgen {command}" if is_durable(runtime) else UNANSWERABLE
@@ -260,7 +260,7 @@ def waiting_line(runtime: Runtime, awaiting: Suspended, turn: RunOutput) -> str:
 
 
 def turn_record(output: RunOutput) -> dict[str, Json]:
-    """Return a turn for programs: without tokens, and with what it waits for."""
+    """Return a turn as JSON, with its questions but without their tokens."""
     return {
         "run": output.run_id,
         "session": output.session_id,

@@ -17,12 +17,12 @@ def is_asked_for(suspended: Suspended) -> bool:
 
 
 def read_credential(suspended: Suspended) -> Credential:
-    """Return the credential that a call waits for: what a person types, or the first line of stdin.
+    """Read the credential of a suspended call, from the terminal or from the first line of stdin.
 
-    A password comes with its user: asked for at a terminal, as `user:password` from stdin.
+    A password comes with its user: the terminal asks for it, and stdin contains `user:password`.
 
     Raises:
-        ToolgenError: there is none.
+        ToolgenError: the input is empty.
     """
     request = suspended.request or {}
     is_pair = request.get("kind") == "basic"

@@ -32,9 +32,9 @@ if TYPE_CHECKING:
 async def default_runtime(project: Project) -> AsyncIterator[Runtime]:
     """Yield a runtime of all toolsets of the design, and of the functions that the settings name.
 
-    The clients of the design's services execute its tools, and the servers of the settings those that are
-    locked; a server is connected at its first call. Runs are in the file that the settings name, and
-    credentials in one beside it; without one no call can wait.
+    The clients of the design's services execute its tools, and the servers in the settings execute locked
+    toolsets; a server is connected at its first call. Runs are stored in the file of the settings, and
+    credentials in a file beside it. Without the file, no call can be suspended.
 
     Raises:
         ToolgenError: a toolset needs code, the design has errors, nothing was generated of it, a function
@@ -128,7 +128,7 @@ def _has_security(design: Design) -> bool:
 
 
 def _need(project: Project, design: Design, toolset: Toolset) -> str:
-    """Return what a toolset needs of its host; "" where the clients of services are all."""
+    """Return what a toolset needs from its host; "" if the clients of services are enough."""
     if toolset.exporter:
         return f"the agent {toolset.exporter}"
     if toolset.lock:

@@ -68,7 +68,7 @@ def _run(args: Sequence[str]) -> int:
 
 
 def _generate() -> int:
-    """Return the exit code of `toolgen gen`; that there are no options would take a tenth of it to parse."""
+    """Return the exit code of `toolgen gen` without options, without the cost of parsing options."""
     try:
         from .config import find_project
         from .gen import generate_output

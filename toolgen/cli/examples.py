@@ -115,7 +115,7 @@ class _Runtimes:
             yield runtime
 
     async def _live(self) -> Runtime:
-        """Return the project's own runtime, which is closed behind the last example."""
+        """Return the project's own runtime, which is closed after the last example."""
         if self._last is None:
             self._last = await self._stack.enter_async_context(project_runtime(self._project))
             await self._stack.enter_async_context(aclosing(self._last))
@@ -151,7 +151,7 @@ def _cases(project: Project, design: Design, only: str) -> Iterator[_Case]:
 
 
 def _not_run(toolset: Toolset, tool: Tool) -> str:
-    """Return why a tool may not be executed on live data; "" where it may: it only reads."""
+    """Return why a tool must not be executed on live data; "" if it only reads."""
     if toolset.exporter:
         return f"it starts a run of {toolset.exporter}"
     if not tool.facts.annotations.get("read_only"):
@@ -192,7 +192,7 @@ def _decoded(case: _Case, codec: Codec, value: object) -> Any:
 
 
 async def _problem(runtime: Runtime, case: _Case, meta: CallMeta, *, is_live: bool) -> str:
-    """Return what is wrong with the result of the example; empty when nothing is.
+    """Return the problem with the result of the example; "" if there is none.
 
     Raises:
         ToolgenError: the generated code does not know the example's result.

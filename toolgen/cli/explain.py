@@ -1,8 +1,8 @@
-"""`toolgen explain`: why a diagnostic is a mistake, a design that has it, and what repairs it.
+"""`toolgen explain`: the cause of a diagnostic, a design that causes it, and the fix.
 
-The cause stands in the table of codes; the designs stand in `explanations`, one file a code. Both are
-printed in docs/diagnostics.md too, and the tests run each design before and after its repair. Codes of
-other findings have a text alone, in `problem_codes` and `importers/codes.py`.
+The table of codes contains the causes, and the folder `explanations` one file with a design per code.
+docs/diagnostics.md contains both, and the tests run each design before and after its fix. Codes of other
+findings have only a text, in `problem_codes` and `importers/codes.py`.
 """
 
 from __future__ import annotations

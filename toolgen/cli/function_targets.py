@@ -1,4 +1,4 @@
-"""Functions of services that are not where the design says; their modules are read, and not imported."""
+"""Finds missing functions of services; their modules are read, but not imported."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from .problem_codes import FUNCTION_MISSING
 def missing_functions(design: Design, clauses: Iterable[Clause]) -> Iterator[Finding]:
     """Yield a warning for each method whose module or function is missing; `clauses` are those of the design.
 
-    A function that the module may get by other means than a definition or an import counts as there.
+    A function that the module might define dynamically counts as present.
     """
     places = {
         each.module if isinstance(each, Functions) else each.target: each.source
@@ -46,7 +46,7 @@ def missing_functions(design: Design, clauses: Iterable[Clause]) -> Iterator[Fin
 
 
 def _fault(module: str, name: str) -> tuple[str, str] | None:
-    """Return why a module has no value of a name, and what to do about it; None where it may have one."""
+    """Return why a module does not define a name, with a hint; None if it might define it."""
     spec = _spec(module)
     if spec is None:
         return (
@@ -64,7 +64,7 @@ def _fault(module: str, name: str) -> tuple[str, str] | None:
 
 
 def _spec(module: str) -> ModuleSpec | None:
-    """Return where a module is; no package is imported for it."""
+    """Return the spec of a module without importing its packages."""
     if module in sys.modules:
         return sys.modules[module].__spec__ or ModuleSpec(module, None)
     name, *parts = module.split(".")
@@ -78,7 +78,7 @@ def _spec(module: str) -> ModuleSpec | None:
 
 
 def _names(file: Path) -> set[str]:
-    """Return all names that a module binds or uses anywhere; `*` for one that it does not tell."""
+    """Return all names that a module binds or uses; `*` if they cannot be determined."""
     try:
         module = ast.parse(file.read_bytes())
     except (OSError, SyntaxError, ValueError):

@@ -23,7 +23,7 @@ _SERVICE = "local"
 def function_toolsets(project: Project) -> tuple[StaticToolset, ...]:
     """Return a toolset for each module, and each object, whose functions the settings name.
 
-    Functions that cannot be tools are left out with a warning where all of a module or an object were named.
+    If the settings name a whole module or object, functions that cannot be tools are left out with a warning.
 
     Raises:
         ToolgenError: a module cannot be imported, no function in it can be a tool, one that is named cannot,

@@ -1,4 +1,4 @@
-"""The functions that `toolgen import python` reads and projects serve: of a module, a file or an object."""
+"""The functions that `toolgen import python` reads and projects serve: from a module, a file or an object."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class FoundFunctions:
 
 
 def find_functions(source: str, folder: Path | None = None) -> FoundFunctions:
-    """Return the functions that a source names, whose modules are looked for in the folder first.
+    """Return the functions in a source; modules are searched in the folder first.
 
     A source is `module` or `path/file.py`; with `:function` one function of it, with `:object` the public
     methods of an object in it, with `:Class` those of a class that need no object. Without, these are the

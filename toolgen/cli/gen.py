@@ -1,4 +1,4 @@
-"""`toolgen gen`: loads, builds, generates and writes; or shows what would change, as findings or a diff."""
+"""`toolgen gen`: generates and writes the code, or shows the changes as findings or as a diff."""
 
 from __future__ import annotations
 
@@ -64,10 +64,9 @@ def generate_output(
 ) -> Outcome:
     """Write the generated code and missing stubs to disk, and record the run for the next one.
 
-    `others` are modules that this process has imported for something else than the design.
+    `others` are modules that this process imported for other purposes than the design.
 
-    Where the last run was of the same design, and all files are as it left them, nothing is generated, unless
-    that is forced.
+    If the last run had the same design, and no file changed since, nothing is generated unless `is_forced`.
     """
     with write_lock(project):
         loaded = _load(project, others)
@@ -173,7 +172,7 @@ def _load(project: Project, others: Collection[str] = ()) -> _Loaded:
 
 
 def _generation(project: Project, loaded: _Loaded) -> str:
-    """Return the digest of what is generated from, with the clauses that are warned of; "" for unknown."""
+    """Return the digest of the design and of clauses that can cause warnings; "" if it is unknown."""
     named = {
         name: value
         for name, value in vars(loaded.module).items()
@@ -190,7 +189,7 @@ def _plan(project: Project, loaded: _Loaded) -> OutputPlan | tuple[Finding, ...]
 
 
 def _read_files(project: Project, loaded: _Loaded) -> dict[str, str]:
-    """Return the digests of what the author wrote and a run reads: modules of the design, and stubs."""
+    """Return the digests of the author's files that a run reads: modules of the design, and stubs."""
     paths = [*loaded.sources, *stub_files(project)]
     return {path: digest_of(project.directory / path) for path in paths}
 
@@ -202,13 +201,13 @@ def _design_outcome(diagnostics: tuple[Finding, ...], format: Format) -> Outcome
 
 
 def _changes(report: WriteReport) -> list[str]:
-    """Return a short summary of what a run did to a tree."""
+    """Return a short summary of the changes to a tree."""
     done = [f"{len(report.written)} written"] if report.written else []
     return [*done, f"{len(report.deleted)} deleted"] if report.deleted else done
 
 
 def _new_stubs(plan: OutputPlan) -> list[str]:
-    """Return a short summary of what a run did to the stubs."""
+    """Return a short summary of the changes to the stubs."""
     done = list[str]()
     files = [str(file) for file in plan.stubs.new]
     new = [file for file in files if Path(file).name != "__init__.py"] or files

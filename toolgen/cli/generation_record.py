@@ -1,8 +1,7 @@
-"""The record of the last `toolgen gen`: by it the next one sees that it has nothing to do.
+"""The record of the last `toolgen gen`, by which the next one detects that there is nothing to do.
 
-The design is imported each time. Where its value is that of the record, and each file has the digest that the
-record has, the run would write what is there. The record is never committed; where it cannot be read or
-written, everything is generated.
+The design is imported each time. If its digest and the digests of all files equal those in the record, a run
+would change nothing. The record is never committed. If it cannot be read or written, everything is generated.
 """
 
 from __future__ import annotations
@@ -34,11 +33,11 @@ _VERSION: Final = 4
 """Format of the record."""
 _TOOLGEN: Final = Path(__file__).parents[1]
 _PACKAGES: Final = ("ruff", "jinja2", "jsonschema_rs", "pydantic", "pydantic_core")
-"""Packages that make texts or decide what stands in them."""
+"""Packages that influence the generated code."""
 
 
 def generation_digest(project: Project, *values: object) -> str:
-    """Return the digest of what code is generated from; "" where nobody knows all of it.
+    """Return the digest of everything that the generated code depends on; "" if it cannot be determined.
 
     `values` are the design and the clauses beside it.
     """
@@ -97,7 +96,7 @@ def stub_files(project: Project) -> list[str]:
 
 
 def digest_of(file: Path) -> str:
-    """Return the digest of a file; "" of what is no file, or cannot be read."""
+    """Return the digest of a file; "" if there is no file, or it cannot be read."""
     try:
         return digest(read_file(file))
     except OSError:

@@ -1,4 +1,4 @@
-"""What an imported design sends, and what a new version of its source changes and breaks."""
+"""Credentials that an imported design sends, and breaking changes of a new version of its source."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _MODULE: Final = "toolgen_imported_design"
 
 
 def sent_credentials(module: ast.AST) -> list[str]:
-    """Return a line for each credential of a design: its environment variable, and where that is sent."""
+    """Return a line for each credential of a design, with its environment variable and its servers."""
     lines = []
     for sent in credentials_in(module):
         name = environment_name(sent.service, sent.scheme)
@@ -45,10 +45,10 @@ def sent_credentials(module: ast.AST) -> list[str]:
 
 
 def contract_changes(before: Mapping[str, str], after: Mapping[str, str]) -> tuple[str, ...]:
-    """Return what changed between two imports of a source, a line a change, the worst first.
+    """Return the changes between two imports of a source, one line per change, the worst first.
 
-    Each import is the texts that it wrote by path, its design module first; what the author edited there
-    does not count. Where a module does not evaluate, that is said.
+    An import consists of the texts that it wrote, by path, its design module first; edits of the author do
+    not count. If a module cannot be evaluated, the only line says so.
     """
     old, new = _contract(before), _contract(after)
     if old is None or new is None:
@@ -63,7 +63,7 @@ def contract_changes(before: Mapping[str, str], after: Mapping[str, str]) -> tup
 
 
 def _contract(texts: Mapping[str, str]) -> Contract | None:
-    """Return what the design of an import promises."""
+    """Return the contract of the design of an import; None if it cannot be evaluated."""
     with tempfile.TemporaryDirectory(prefix="toolgen-import-") as folder:
         for path, text in texts.items():
             file = Path(folder, path)

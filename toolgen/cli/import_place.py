@@ -38,9 +38,9 @@ def remembered(request: ImportRequest, source_name: str) -> tuple[ImportRequest,
 
 
 def _imported_design(design: Path, kind: str, source: str, name: str, *, is_forced: bool) -> Path:
-    """Return the design beside this one that was imported from a source, whatever it is called; else this.
+    """Return the design in the same folder that was imported from a source, whatever its name; else `design`.
 
-    `source` is seen from the folder. With a `name`, a design of another name is a design of its own.
+    `source` is relative to the folder. With a `name`, designs of other names do not count.
 
     Raises:
         ToolgenError: a lock in the folder cannot be read and not `is_forced`, or several have the source.

@@ -40,7 +40,7 @@ class Chosen:
         """Return the options of the importer.
 
         Raises:
-            ToolgenError: a new name is none, or the server is no address.
+            ToolgenError: a new name is not a name, or the server is not a URL.
         """
         renamed = {old: new for old, _, new in (pair.rpartition("=") for pair in self.renamed)}
         for old, new in renamed.items():
@@ -61,7 +61,7 @@ class Chosen:
         return OpenAPIOptions(selection=selection, servers=servers)
 
     def stored(self) -> dict[str, Any]:
-        """Return the options that were given, by their names; those that were accepted are of the design."""
+        """Return the options of the command, by name; accepted addresses belong to the design."""
         given = {option: getattr(self, name) for option, name in _STORED.items()}
         return {
             option: list(value) if isinstance(value, tuple) else value
@@ -70,7 +70,7 @@ class Chosen:
         }
 
     def remembered(self, options: Mapping[str, Any]) -> Chosen:
-        """Return these options, and of those that are not given what was stored."""
+        """Return these options, with stored values for options that are not set."""
         held = {name: options[option] for option, name in _STORED.items() if option in options}
         lists = {name: tuple(value) for name, value in held.items() if isinstance(value, list)}
         given = {name: value for name in held if (value := getattr(self, name))}
@@ -130,7 +130,7 @@ class ImportRequest:
         return f"{Path(os.path.relpath(path, folder)).as_posix()}{self.source.removeprefix(path)}"
 
     def remembered(self, options: Mapping[str, Json]) -> ImportRequest:
-        """Return the request with the options of the last import where it has none of its own."""
+        """Return the request, with options of the last import for those that are not set."""
         return replace(
             self,
             name=self.name or str(options.get("name", "")),

@@ -43,10 +43,10 @@ class APISource:
 
 
 def address_name(url: str) -> str:
-    """Return what the document at an address is called: its name, or its host if that says nothing.
+    """Return a name for the document at an address: its file name, or its host if that is too general.
 
     Raises:
-        ToolgenError: it is no address that a document may be fetched from.
+        ToolgenError: documents cannot be fetched from the address.
     """
     from toolgen.clients.fetching import document_address  # other sources need no HTTP
 

@@ -1,4 +1,4 @@
-"""`toolgen import`: writes a design module of tools that somebody else described."""
+"""`toolgen import`: writes a design module for tools that are described elsewhere."""
 
 from __future__ import annotations
 
@@ -58,11 +58,11 @@ def _looking_seldom() -> Iterator[None]:
 def import_tools(request: ImportRequest) -> Outcome:
     """Write the design module and the schemas beside it, or report why not.
 
-    The code is 1 when no tool could be imported, and when the design lacks something of the source unless
-    `may_lose` is set. With `is_strict`, nothing is written then where a tool is missing.
+    The exit code is 1 if no tool could be imported, or if parts of the source could not be imported and
+    `may_lose` is not set. With `is_strict`, nothing is written if a tool is missing.
 
     Raises:
-        ToolgenError: the source cannot be read, a name does not fit, or a file stands in the way.
+        ToolgenError: the source cannot be read, a name does not fit, or a file already exists.
     """
     _require_names(request)
     if request.kind != "openapi":
@@ -106,7 +106,7 @@ def import_tools(request: ImportRequest) -> Outcome:
 
 
 def _require_names(request: ImportRequest) -> None:
-    """Raise if a name of the command line is none."""
+    """Raise if a name on the command line cannot be the name of a toolset or a service."""
     for option, text in (("--name", request.name), ("--service", request.service)):
         if text and not is_name(text):
             raise ToolgenError(
@@ -117,20 +117,20 @@ def _require_names(request: ImportRequest) -> None:
 
 
 def _unread(errors: Iterable[Finding], names: Mapping[str, str]) -> Iterator[str]:
-    """Yield what tools that were left out are called in the source, and in the design."""
+    """Yield the names of tools that were left out, in the source and in the design."""
     for tool in {finding.tool for finding in errors}:
         yield from (tool, names.get(f"tool {tool}") or identifier(tool, "tool"))
 
 
 def _announce(request: ImportRequest) -> None:
-    """Say what is read where it takes more than a second."""
+    """Print the name of a large file before it is read."""
     file = request.source
     if request.kind != "python" and os.path.isfile(file) and (size := os.path.getsize(file)) >= _LARGE_BYTES:
         show_progress(f"reading {request.source}, {size / 1_000_000:.1f} MB…")
 
 
 def _require_lock(source: _Imported) -> None:
-    """Raise if a design is there and its lock is not, so that nothing is known of what was imported."""
+    """Raise if a design exists without the lock of its import."""
     if source.file.exists() and not source.request.is_forced:
         raise ToolgenError(
             f"{source.file.name} already exists, but the lock of its import, {lock_path(source.file)}, is "
@@ -140,10 +140,10 @@ def _require_lock(source: _Imported) -> None:
 
 
 def follow_imports(request: ImportRequest) -> Iterator[Outcome]:
-    """Yield the outcomes of imports made again, of all designs with a lock in a folder, or of one design.
+    """Repeat the imports of all designs with a lock in a folder, or of one design, and yield the outcomes.
 
     Raises:
-        ToolgenError: there is none, or one of the sources or designs cannot be read.
+        ToolgenError: there is no lock, or a source or a design cannot be read.
     """
     out = request.out
     locks = [Path(lock_path(out))] if out.suffix == ".py" else sorted(out.glob(f"*{LOCK_SUFFIX}"))
@@ -173,10 +173,10 @@ def _not_open(places: Iterable[str], conflicts: Iterable[str]) -> ToolgenError:
 def _follow(
     source: _Imported, last: ImportLock, request: ImportRequest, findings: list[Finding], unread: set[str]
 ) -> Outcome:
-    """Merge what the source says now into a design that was imported before, or say what would change.
+    """Merge the current source into a design that was imported before, or report what would change.
 
-    The code is 1 as that of a first import is, where the author edited what the source changed, and with
-    `is_check` where anything would change.
+    The exit code is 1 in the same cases as for a first import, if there are conflicts with edits of the
+    author, and with `is_check` if anything would change.
     """
     lock, schemas = source.lock()[:2]
     gc.collect()  # the syntax trees of a merge take the room of what read the source
@@ -223,7 +223,7 @@ def _follow(
 
 
 def _new_credentials(design: Path, update: Update) -> Iterator[str]:
-    """Yield what a design sends after an update and did not send before."""
+    """Yield a line for each credential that a design sends only after an update."""
     if (edit := update.edits.get(design)) is not None and edit.old is not None and edit.new is not None:
         before, after = (ast.parse(text.decode("utf-8-sig")) for text in (edit.old, edit.new))
         lines = sent_credentials(before)
@@ -233,7 +233,7 @@ def _new_credentials(design: Path, update: Update) -> Iterator[str]:
 def _breaking(
     source: _Imported, last: ImportLock, lock: ImportLock, schemas: Mapping[str, str]
 ) -> Iterable[str]:
-    """Return the lines on what an import breaks for users of its tools."""
+    """Return a line for each change that affects users of the tools."""
     texts = {path: _text_of(source.file.parent / path) for path in last.files}
     schemas_before = {path: text for path, text in texts.items() if text is not None}
     before, after = ({source.file.name: each.module} for each in (last, lock))
@@ -248,7 +248,7 @@ def _text_of(file: Path) -> str | None:
 
 
 def _unnamed_server(design: Path) -> str:
-    """Return what the summary says if a server of the design has no host; "" otherwise."""
+    """Return a hint for the summary if a server of the design has no host; "" otherwise."""
     if not re.search(r'\bServer\(\s*"/', _text_of(design) or ""):
         return ""
     return f"calls fail until you set the server: --server URL, or Server(…) in {_shown(design)}"
@@ -316,7 +316,7 @@ class _Imported:
 
 
 def _designed(request: ImportRequest) -> _Imported:
-    """Return the design of a source, by the options of its last import where the request has none."""
+    """Return the design of a source, with options of its last import for those that are not set."""
     typed = request.openapi
     stored: Mapping[Path, str | None] = {}
     if request.kind == "openapi":

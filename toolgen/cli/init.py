@@ -1,4 +1,4 @@
-"""`toolgen init`: a new project that generates, runs and tests itself, or tools in a project that exists."""
+"""`toolgen init`: creates a project with its tests, or adds tools to an existing project."""
 
 from __future__ import annotations
 
@@ -101,8 +101,8 @@ def start_project(request: InitRequest) -> int:
     Return the exit code.
 
     Raises:
-        ToolgenError: the name does not fit a package, the folder cannot be used, a file of the project is in
-            the way, nothing can be made of the source, or the project or its folder belongs to another user.
+        ToolgenError: the name cannot be that of a package, the folder cannot be used, a file already exists,
+            the source has no tools, or the project or its folder belongs to another user.
     """
     require_trusted(Path("" if request.adds else request.name, "pyproject.toml").absolute())
     if request.adds and (settings := settings_of(Path.cwd())) is not None:
@@ -141,7 +141,7 @@ def _empty(folder: Path, *, was_there: bool) -> None:
 
 
 def _require_room(place: ProjectPlace, request: InitRequest) -> None:
-    """Raise where files of somebody are in the way."""
+    """Raise if files of the project already exist."""
     folder = place.folder / place.path if request.adds else place.folder
     if folder.is_dir() and any(folder.iterdir()):
         hint = (
@@ -272,7 +272,7 @@ def _app_place(view: ProjectView, made: MadeDesign) -> AppPlace:
 
 
 def _write_app(design: Design, place: ProjectPlace, names: AppPlace) -> None:
-    """Write `app.py`, and `services.py` where services have to be written."""
+    """Write `app.py`, and `services.py` if the author has to implement services."""
     texts = app(design, names)
     for path, text in zip(texts, formatted(list(texts.values())), strict=True):
         _write(place.folder / place.path / path, text)
@@ -336,7 +336,7 @@ def _explain(files: Mapping[str, str], place: ProjectPlace, view: ProjectView, *
 
 
 def _check_name(name: str, *, is_top: bool) -> None:
-    """Raise where a package cannot have a name, or, where it `is_top`, something else has it."""
+    """Raise if a package cannot have the name or, with `is_top`, another package has it."""
     if not TOOL_NAME.fullmatch(name) or keyword.iskeyword(name):
         near = module_name(name)
         raise ToolgenError(

@@ -1,4 +1,4 @@
-"""`toolgen init --add` in a project that has a design: its runtime, with stubs of the services behind it."""
+"""`toolgen init --add` in a project with a design: adds the runtime, and stubs of its services."""
 
 from __future__ import annotations
 

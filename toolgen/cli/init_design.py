@@ -1,4 +1,4 @@
-"""The design of a new project that is made of something else, and the agent that is added to it."""
+"""Creates the design of a new project from another source, and adds an agent to it."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ design = d.Design(
 
 @frozen_record
 class MadeDesign:
-    """A design that was written, and what its app needs beside it."""
+    """A design that was written, with further facts for its app."""
 
     server: str = ""
     """Expression of the MCP server; "" for none."""
@@ -109,7 +109,7 @@ def _read(path: Path) -> bytes:
 
 
 def _refuse_lock(file: Path) -> None:
-    """Raise if a file is a server's lock, of any format, which says not how the server is reached."""
+    """Raise if a file is a server's lock, of any format: it does not contain the command or URL."""
     try:
         document = json.loads(file.read_bytes())
     except (OSError, ValueError, RecursionError):
@@ -152,7 +152,7 @@ def _server(source: str, place: ProjectPlace, file: Path) -> MadeDesign:
 
 
 def checked_design(file: Path) -> Design:
-    """Return the checked design of a module, which is run and not imported: it may change after that.
+    """Return the checked design of a module, which is run but not imported, because it can change later.
 
     Raises:
         ToolgenError: it does not run, or has errors.

@@ -1,4 +1,4 @@
-"""`toolgen lint`: what of the project's tools, or of a catalogue's, a model will use badly."""
+"""`toolgen lint`: runs the linter over the tools of the project or of a catalogue."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ _LEVELS: Final[Mapping[str, Setting]] = {level: level for level in get_args(Sett
 
 
 def lint_tools(project: Project | None, file: Path | None, format: Format, *, is_strict: bool) -> Outcome:
-    """Return what the rules find at the tools of a catalogue, or of the project's design.
+    """Return the findings about the tools of a catalogue, or of the project's design.
 
-    The exit code is 1 where a finding is an error; with `is_strict`, where there is one.
+    The exit code is 1 if a finding is an error or, with `is_strict`, if there are any.
 
     Raises:
         ToolgenError: there is no such file, catalogue or design.
@@ -117,10 +117,10 @@ def _place(source: Source | None) -> Place:
 
 
 def lint_settings(project: Project | None) -> LintSettings:
-    """Return what `[tool.toolgen.lint]` says: the level of a rule, or its limit, which turns it on.
+    """Return the settings in `[tool.toolgen.lint]`: levels of rules, or limits, which turn rules on.
 
     Raises:
-        ToolgenError: it names no rule, or says what no rule takes.
+        ToolgenError: a rule or its value is unknown.
     """
     levels: dict[str, Setting] = {}
     limits: dict[str, int] = {}

@@ -63,8 +63,9 @@ def load_design(project: Project) -> Design:
 
 
 def _remove_bytecode(files: Iterable[str], newest: float) -> None:
-    """Remove the bytecode of files that were saved just now: of one that is saved twice in a second, Python
-    would take that of the first version for the second one's.
+    """Remove the bytecode of files that were saved just now.
+
+    If a file is saved twice within a second, Python would use the bytecode of the first version.
     """
     for file in files:
         with suppress(OSError, NotImplementedError):
@@ -80,7 +81,7 @@ def _files_of(modules: Iterable[str]) -> Iterator[str]:
 
 
 def _failed_files(error: BaseException) -> Iterator[str]:
-    """Yield the files that an exception passed: a module that cannot be imported stands in no list."""
+    """Yield the files in the tracebacks of an exception; `sys.modules` has no module that failed."""
     errors: list[BaseException] = [error]
     for each in errors:
         yield from (frame.f_code.co_filename for frame, _ in walk_tb(each.__traceback__))
@@ -89,7 +90,7 @@ def _failed_files(error: BaseException) -> Iterator[str]:
 
 
 def load_module(project: Project, name: str, key: str) -> ModuleType:
-    """Return the module that `key` of the settings names, looked for in the project's directory first.
+    """Return the module in `key` of the settings; the project's directory is searched first.
 
     Raises:
         ToolgenError: it cannot be imported; the message holds the traceback through the author's code.
@@ -122,7 +123,7 @@ def load_module(project: Project, name: str, key: str) -> ModuleType:
 
 
 def _not_utf8(project: Project, name: str) -> str:
-    """Return the file of a module if it has null bytes, as UTF-16 has; Python names no file then."""
+    """Return the file of a module with null bytes, as in UTF-16, because Python does not name it."""
     for place in (f"{name.replace('.', '/')}.py", f"{name.replace('.', '/')}/__init__.py"):
         file = project.directory / place
         if file.is_file() and b"\0" in file.read_bytes():

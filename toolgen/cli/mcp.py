@@ -42,10 +42,10 @@ class ServeOptions:
 
 
 async def serve_runtime(project: Project, options: ServeOptions) -> int:
-    """Serve until the client of stdio is gone, or the process is asked to end; return 0.
+    """Serve until the stdio client disconnects or the process receives a signal to end; return 0.
 
-    Where another process executes the runs of the engine's file, this one is a client of it, so that clients
-    may start several servers.
+    If another process executes the runs of the engine's file, this process is its client, so MCP clients can
+    start several servers.
 
     Raises:
         ToolgenError: an option does not fit the project, or nobody can listen there.
@@ -122,7 +122,7 @@ def _served(project: Project, runtime: Runtime, options: ServeOptions) -> MCPSer
 
 
 def design_name(project: Project) -> tuple[str, str]:
-    """Return the name and the version of the design; those of toolgen where no catalogue was generated."""
+    """Return the name and the version of the design; those of toolgen if there is no catalogue."""
     try:
         catalogue = load_catalogue(project.catalog)
     except (OSError, ValueError):
@@ -159,7 +159,7 @@ def _verifier(project: Project, reference: str) -> Any:
 
 @contextmanager
 def _stdout_as_stderr() -> Iterator[None]:
-    """Lead what is written to stdout to stderr, also by other processes: stdout is the protocol's."""
+    """Redirect stdout to stderr, also for child processes, because stdout belongs to the protocol."""
     sys.stdout.flush()
     duplicate = os.dup(1)
     os.dup2(2, 1)

@@ -23,8 +23,8 @@ def set_models(project: Project, runtime: Runtime) -> None:
     """Give the agents of a runtime the planners that the settings name for them.
 
     Raises:
-        ToolgenError: no agent, or more than one, has a name; its code has a planner already; or what is
-            named is no planner.
+        ToolgenError: no agent, or more than one, has a name; its code already sets a planner; or the
+            planner is unknown.
     """
     if not project.agents:
         return
@@ -64,10 +64,10 @@ def agent_named(agents: Agents, name: str, place: str = "") -> str:
 
 
 def ready_planners(runtime: Runtime) -> None:
-    """Make the planners of all agents, so that what is wrong with one shows before a run.
+    """Create the planners of all agents, so that mistakes show before a run.
 
     Raises:
-        ToolgenError: an agent has none, or its model cannot be asked: a package or a key is missing.
+        ToolgenError: an agent has no planner, or a package or a key of its model is missing.
     """
     if (agents := runtime.assembly.joined) is None:
         return
@@ -78,12 +78,12 @@ def ready_planners(runtime: Runtime) -> None:
 
 
 def require_server(model: str) -> None:
-    """Raise where a model is one of a server of this machine, and nothing listens there.
+    """Check that the server of a model on this machine is running.
 
-    A run asks it again for minutes, as is right for one that restarts; at a terminal it has to be started.
+    A run would retry for minutes, which is right for a server that restarts, but not at a terminal.
 
     Raises:
-        ToolgenError: as said.
+        ToolgenError: the model has a server on this machine, and nothing listens there.
     """
     from toolgen.agents.planner.model_names import DEMO, ModelName
 

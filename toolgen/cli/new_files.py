@@ -1,4 +1,4 @@
-"""Writes files of the author that are not there yet."""
+"""Writes new files of the author."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ _MOST_NAMES = 3
 
 
 def write_new_files(out: Path, texts: Mapping[str, str], *, is_forced: bool) -> None:
-    """Write new files: all of them appear, the first one last, or none does.
+    """Write all files, the first one last, or none of them.
 
-    The folder is made where it is missing.
+    The folder is created if it is missing.
 
     Raises:
-        ToolgenError: a file is there already and `is_forced` is not set, or the folder cannot be written.
+        ToolgenError: a file exists and `is_forced` is not set, or the folder cannot be written.
     """
     files = {out / path: texts[path].encode() for path in reversed(list(texts))}
     there = [str(file) for file in reversed(list(files)) if file.exists() or file.is_symlink()]

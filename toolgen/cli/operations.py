@@ -1,6 +1,6 @@
-"""`toolgen runs check`, `erase`, `release` and `restore`: what operators do about runs and their sessions.
+"""`toolgen runs check`, `erase`, `release` and `restore`: maintenance of runs and sessions by operators.
 
-A check names the calls that wait and that no host has sealed so, and adopts them.
+A check reports suspended calls that are unsealed or tampered with, and can adopt them.
 """
 
 from __future__ import annotations
@@ -33,16 +33,16 @@ _NOTHING: Final = "check the name; data that was erased before leaves no trace"
 async def check_runs(
     project: Project, run_ids: Collection[str], *, adopt: bool, is_sure: bool, by: str, as_json: bool = False
 ) -> int:
-    """Print what is damaged, and each call that waits and is not sealed, and adopt those that can be.
+    """Print damage and each suspended call that is not sealed; with `adopt`, adopt the unsealed ones.
 
-    As JSON each is an object on a line. Its `status` is `lost` or `damaged` with a `message`, or of a call
-    with `run_id`, `op`, `id`, `tool` and `record`, without its seal.
+    As JSON, each is an object on a line. Its `status` is `lost` or `damaged` with a `message`, or the state
+    of a call with `run_id`, `op`, `id`, `tool` and `record`, without the seal.
 
-    Return 1 where something is damaged, or some are left, which nobody can answer.
+    Return 1 if something is damaged, or if calls are left that cannot be answered.
 
     Raises:
-        UnknownRunError: no run has an id that is given.
-        ToolgenError: nobody is there to say that what is shown is adopted.
+        UnknownRunError: no run has one of the ids.
+        ToolgenError: nobody is at the terminal to confirm the adoption.
     """
     async with open_engine(project, checks=True) as (runtime, engine):
         if run_ids:
@@ -74,7 +74,7 @@ async def check_runs(
 
 
 async def _show_damage(runtime: Runtime, engine: Engine, as_json: bool) -> tuple[str, ...]:
-    """Print what of runs and sessions is damaged, and return it."""
+    """Print and return the damage of runs and sessions."""
     damage: tuple[str, ...] = ()
     if isinstance(engine, InProcessEngine):
         damage = await engine.check()
@@ -111,7 +111,7 @@ async def _adopt(
 
 
 def _object(runtime: Runtime, call: CheckedCall) -> dict[str, Any]:
-    """Return what a program gets of a call."""
+    """Return a call as JSON."""
     facts = {"run_id": call.run_id, "op": call.op, "status": call.state, "id": call.id, "tool": call.tool}
     record = shown_record(runtime, call.record) if isinstance(call.record, dict) else None
     return {**facts, "record": record and {key: value for key, value in record.items() if key != "seal"}}
@@ -135,11 +135,11 @@ def _text(value: Any) -> str:
 
 
 async def erase_sessions(project: Project, *, session: str, label: str, cancel: bool) -> int:
-    """Delete sessions with all that belongs to them, and print a line of counts for each.
+    """Delete sessions with all their data, and print a line of counts for each.
 
     Raises:
-        ToolgenError: not just one of session and label is given, nothing is kept of such a session, a run is
-            not over, or a store cannot delete.
+        ToolgenError: not exactly one of session and label is set, there is no data of such a session, a run
+            has not ended, or a store cannot delete.
     """
     name, equals, value = label.partition("=")
     if bool(session) == bool(label) or (label and not (name and equals)):
@@ -203,11 +203,11 @@ async def release_sessions(project: Project, *, session: str, engine: str) -> in
 
 
 async def restore_runs(project: Project) -> int:
-    """Accept the journal in the place of the one that was lost, and release the sessions of that.
+    """Accept the journal in place of a lost one, and release the sessions of the lost one.
 
     Raises:
         EngineError: a worker executes the runs.
-        ToolgenError: the engine keeps no journal beside which a witness stands.
+        ToolgenError: the engine has no journal with a witness file.
     """
     async with open_engine(project) as (runtime, engine):
         if not isinstance(engine, InProcessEngine):

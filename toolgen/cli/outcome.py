@@ -1,4 +1,4 @@
-"""The outcome of a command: its texts, and the stream of each; errors of the environment as findings."""
+"""The outcome of a command, with the stream of each text; errors of the environment as findings."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Outcome:
     output: str = ""
     """Text for programs: to stdout, byte for byte (surrogates stand for bytes that are not UTF-8)."""
     notes: tuple[str, ...] = ()
-    """Lines for people: to stderr as they are, each on its own; the same one may come with every run."""
+    """Lines for people, printed to stderr unchanged; a run can repeat lines of the last one."""
     summary: str
     """The last line for people."""
     is_current: bool = False

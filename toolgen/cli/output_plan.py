@@ -1,4 +1,4 @@
-"""The files of a design as they are to be, from the design as its author wrote it."""
+"""Plans the generated files of a design."""
 
 from __future__ import annotations
 
@@ -110,10 +110,10 @@ def output_plan(
 
 
 def unlisted(module: ModuleType, design: Design) -> Iterator[Finding]:
-    """Yield a warning for each clause that has a name in the module and does not stand in the design.
+    """Yield a warning for each clause that is a variable of the module but not part of the design.
 
-    One whose name begins with an underscore is not meant to, nor one of another file, nor one within another
-    that is not listed.
+    There is no warning for names with a leading underscore, for clauses of other files, and for clauses
+    inside another clause that is not listed.
     """
     listed = {id(clause) for clause in walk(design, set(), _LEAVES)}
     named = {

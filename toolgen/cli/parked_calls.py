@@ -1,4 +1,4 @@
-"""The calls that wait in a file of runs, read without executing any."""
+"""Suspended calls in a file of runs, read without executing any."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     from toolgen.checks.compatibility import ParkedCall
 
 _MOST: Final = 100_000
-"""Open waits that are read."""
+"""Maximum number of suspended calls that are read."""
 
 
 def parked_calls(file: Path) -> tuple[ParkedCall, ...]:
-    """Return the calls that wait in a file of runs.
+    """Return the suspended calls in a file of runs.
 
     Raises:
-        ToolgenError: there is no such file, or it keeps no runs.
+        ToolgenError: the file does not exist, or contains no runs.
     """
     if not file.is_file():
         raise ToolgenError(
@@ -38,7 +38,7 @@ def parked_calls(file: Path) -> tuple[ParkedCall, ...]:
 
 
 def changed_tools(runtime: Runtime, waits: Iterable[RunWait]) -> list[str]:
-    """Return a sentence for each tool that is not the one that waiting calls were planned with."""
+    """Return a sentence for each tool whose contract differs from that of its suspended calls."""
     refused: Counter[str] = Counter()
     again: Counter[str] = Counter()
     for call in _frozen_in(waits):
@@ -77,7 +77,7 @@ async def _open_waits(file: Path) -> tuple[RunWait, ...]:
 
 
 def calls_of(waits: Iterable[RunWait]) -> tuple[ParkedCall, ...]:
-    """Return the calls among the things that runs wait for."""
+    """Return the suspended calls among the waits of runs."""
     from toolgen.checks.compatibility import ParkedCall  # which a worker does not load
 
     return tuple(

@@ -1,4 +1,4 @@
-"""A project that exists: where its packages are, what installs it, and settings for its pyproject.toml."""
+"""An existing project: its packages, its installer, and settings for its pyproject.toml."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ class ProjectPlace:
 
     @property
     def levels(self) -> int:
-        """How many folders a file of the package stands below the project's, less one."""
+        """Index in `Path(file).parents` of the project's folder, for a file of the package."""
         return len(Path(self.path).parts)
 
 
 def find_place(folder: Path, name: str) -> ProjectPlace:
     """Return the place of a new package: inside that of the project, in `src`, or beside pyproject.toml.
 
-    The project's package is the one that is called like the project, or the only one.
+    The project's package is the one with the name of the project, or the only one.
     """
     root = folder / "src" if (folder / "src").is_dir() else folder
     packages = sorted(_packages(root))
@@ -65,7 +65,7 @@ def install_command(folder: Path, requirement: str) -> str:
 
 
 def settings_of(folder: Path) -> Mapping[str, Any] | None:
-    """Return the table `[tool.toolgen]` of a project; None where it has none."""
+    """Return the table `[tool.toolgen]` of a project; None if it has none."""
     table = _document(folder).get("tool", {}).get("toolgen")
     return table if isinstance(table, dict) else None
 
@@ -73,11 +73,11 @@ def settings_of(folder: Path) -> Mapping[str, Any] | None:
 def with_settings(text: str, block: str, *, into: Mapping[str, str] | None = None) -> str:
     """Return the text of a pyproject.toml with a block at its end, or with keys `into` its `[tool.toolgen]`.
 
-    Everything else stays byte for byte, comments too. The result is read again: it says what the text
-    said, and what was added.
+    Everything else stays byte for byte, comments too. The result is parsed again to check that it has the
+    old and the new settings.
 
     Raises:
-        ToolgenError: the text is written in a way to which nothing can be added so.
+        ToolgenError: the settings cannot be added to a text of this form.
     """
     end = "\r\n" if "\r\n" in text else "\n"
     added: dict[str, Any]

@@ -39,11 +39,11 @@ _INSTALLED: Final = tuple(
 def user_code_errors(problem: str) -> Iterator[None]:
     """Raise exceptions of the author's code as an error with the author's part of the traceback.
 
-    An error of toolgen's own gets the place of the author's call that it left, where there is one. What the
-    code prints goes to stderr: stdout is for what programs read.
+    An error of toolgen gets the place of the author's call that caused it, if there is one. Output of the
+    code goes to stderr, because stdout is for programs.
 
     Raises:
-        FoundError: its finding says what Python said, and where in the author's files.
+        FoundError: the code failed; the finding has Python's message and the place in the author's files.
     """
     try:
         with redirect_stdout(sys.stderr):
@@ -105,9 +105,9 @@ def _of_syntax(error: SyntaxError, file: str, line: int, message: str) -> Findin
 
 
 def _last_user_frame(trace: TracebackType | None, *, is_written: bool = False) -> TracebackType | None:
-    """Return the last part of a traceback that stands in a file of the author's.
+    """Return the last part of a traceback in a file of the author.
 
-    With `is_written` it is one that a person wrote: no generated file, whose functions the author called.
+    With `is_written`, generated files do not count.
     """
     innermost = None
     while trace is not None:

@@ -61,7 +61,7 @@ _SCHEMA_KEYWORDS: Final = {naming.snake(row.keyword): row.name for row in CONSTR
 
 
 def hint_for(error: BaseException, frame: FrameType | None, source: Source | None) -> str:
-    """Return the hint for an exception; empty where Python's own message is all that is known.
+    """Return the hint for an exception; "" if there is none.
 
     `frame` and `source` are the last place in the author's files that the error went through.
     """
@@ -92,7 +92,7 @@ def _of_name(name: str, frame: FrameType | None) -> str:
 
 
 def _of_word(name: str, frame: FrameType | None) -> str:
-    """Return how the word is written that a name means; "" if it means none."""
+    """Return how to write the word of the design language that a name means; "" if it means none."""
     visible = {*frame.f_locals, *frame.f_globals} if frame else set[str]()
     same = [word for word in PREFIXES if word.lower() == name.lower()]
     near = next(iter(same), _closest(name, [*sorted(visible), *PREFIXES]))
@@ -129,7 +129,7 @@ def _of_syntax(error: SyntaxError) -> str:
 
 
 def _of_call(message: str, source: Source | None) -> str:
-    """Return what is wrong with the arguments of a clause; `message` is Python's."""
+    """Return a hint about the arguments of a clause; `message` is Python's."""
     if _UNION.match(message):
         return "write Nullable(…) where null is a value; without required=True an attribute may be absent"
     if message == "'module' object is not callable":
@@ -170,7 +170,7 @@ def _of_host_call(message: str, frame: FrameType | None, source: Source | None) 
 
 
 def _called(frame: FrameType, source: Source) -> tuple[str, object] | None:
-    """Return the dotted name of what a call calls, and its value where that is toolgen's or generated."""
+    """Return the dotted name and the value of a called function of toolgen or of generated code."""
     _, line, column = source.place
     names: list[str] = []
     for token in _tokens(source.file, (line, column), source.end):
@@ -196,7 +196,7 @@ def _called(frame: FrameType, source: Source) -> tuple[str, object] | None:
 
 
 def _of_called_value(source: Source | None) -> str:
-    """Return the hint of a value that is called: brackets behind a name, or a comma that is missing."""
+    """Return a hint about a called value: superfluous parentheses, or a missing comma."""
     if source is not None:
         _, line, column = source.place
         match [token.string for token in _tokens(source.file, (line, column), source.end)]:
@@ -232,7 +232,7 @@ def _of_keyword(keyword: str, name: str, value: object) -> str:
 
 
 def _held_clause(keyword: str, owners: list[str], value: object) -> str:
-    """Return the clause within a clause that says what an author gave as a keyword; empty for none."""
+    """Return the inner clause to write instead of a keyword; "" if there is none."""
     children = arguments_of(value).children if isinstance(value, type) and issubclass(value, Clause) else ()
     names = [child.__name__ for child in children or ()]
     if naming.class_name(keyword) in names:
@@ -304,7 +304,7 @@ def _adjacent_texts(source: Source) -> Iterator[tuple[str, str]]:
 
 
 def _tokens(file: str, start: tuple[int, int], end: tuple[int, int]) -> Iterator[tokenize.TokenInfo]:
-    """Yield what stands between two places of a file, without comments and ends of lines."""
+    """Yield the tokens between two places of a file, without comments and line ends."""
     (line, column), (end_line, end_column) = start, end
     lines = [linecache.getline(file, number) for number in range(line, end_line + 1)]
     if not lines or not all(lines) or start == end:

@@ -63,22 +63,22 @@ _ENTRY: Final = rs.Draft202012Validator(
 
 @frozen_record
 class Side:
-    """A contract, and what a person calls it."""
+    """A contract with its name for people."""
 
     contract: Contract
     name: str
     """A file, or a file in a revision, such as `main:gen/tool_schemas.json`."""
     path: str = ""
-    """Path of the file, without a revision; "" where there is none."""
+    """Path of the file, without a revision; "" if there is none."""
     is_server: bool = False
-    """It is what an MCP server lists, in which tools have names and no ids."""
+    """Whether the tools come from an MCP server, which lists names and no ids."""
 
 
 def read_side(reference: str, project: Project) -> Side:
-    """Return what a reference leads to: `mcp:…`, a file or folder that exists, else a git revision.
+    """Return the side of a reference: `mcp:…`, an existing file or folder, or else a git revision.
 
     Raises:
-        ToolgenError: it leads to nothing, or to nothing that has tools.
+        ToolgenError: the reference does not exist, or has no tools.
     """
     if reference.startswith(_SERVER):
         return _server(reference.removeprefix(_SERVER), project)
@@ -123,10 +123,10 @@ def _read(file: Path) -> Side:
 def side_of(text: str, name: str, folder: Path | None = None) -> Side:
     """Return the contract in the text of a catalogue or of a lock.
 
-    `folder` is where the root of an agent's catalogue is looked for.
+    `folder` contains the root catalogue of an agent's catalogue.
 
     Raises:
-        ToolgenError: it is neither.
+        ToolgenError: the text is not a catalogue or a lock.
     """
     try:
         document = json.loads(text)
@@ -149,10 +149,10 @@ def side_of(text: str, name: str, folder: Path | None = None) -> Side:
 
 
 def _require_parts(catalogue: Catalogue) -> None:
-    """Check that the parts of entries are what the format says.
+    """Check that the parts of entries have the types of the format.
 
     Raises:
-        CatalogueError: one is not; the text names its entry.
+        CatalogueError: a part has another type; the text names its entry.
     """
     kinds = (("tool", catalogue.tools), ("agent", catalogue.agents), ("completion", catalogue.completions))
     for kind, entries in kinds:
@@ -168,7 +168,7 @@ def _require_parts(catalogue: Catalogue) -> None:
 
 
 def _wrong_part(entry: Mapping[str, Json], kind: str) -> str:
-    """Return the key of a part that is not what the format says; "" where all are."""
+    """Return the key of a part with a wrong type; "" if there is none."""
     if kind == "completion" and "result" not in entry:
         return "result"
     error = next(_ENTRY.iter_errors(entry), None)
@@ -176,7 +176,7 @@ def _wrong_part(entry: Mapping[str, Json], kind: str) -> str:
 
 
 def _server(name: str, project: Project) -> Side:
-    """Return what a server lists: that of an address is asked, of a name the lock is read."""
+    """Return the tools of a server: a URL is requested, a name stands for a lock."""
     if name.startswith(("http://", "https://")):
         from toolgen.adapters.mcp import HttpServer, lock_of
 
@@ -226,7 +226,7 @@ def _out_in(project: Project, commit: str) -> str:
 
 
 def _blob(project: Project, commit: str, path: str) -> str | None:
-    """Return the text of a file in a revision; None where it is not there.
+    """Return the text of a file in a revision; None if it is not there.
 
     Raises:
         ToolgenError: it has too many bytes.
@@ -241,10 +241,10 @@ def _blob(project: Project, commit: str, path: str) -> str | None:
 
 
 def _git(project: Project, *arguments: str) -> str | None:
-    """Return what git prints in the folder of the project; None where it fails.
+    """Return the output of git in the folder of the project; None if it fails.
 
     Raises:
-        ToolgenError: there is no git, or it does not end.
+        ToolgenError: git is not installed, or does not end in time.
     """
     command = ["git", "-C", str(project.directory), "--no-optional-locks", *arguments]
     environment = {**os.environ, "GIT_TERMINAL_PROMPT": "0", "GIT_NO_LAZY_FETCH": "1"}

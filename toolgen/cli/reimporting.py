@@ -1,4 +1,4 @@
-"""An import of a source that was imported before: its lock, and the merge into what the author has."""
+"""Repeated imports of a source: the lock, and the merge into the author's files."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ TAKE_LOCK: Final = (
 
 @frozen_record
 class Effect:
-    """One thing that an import does, or does not do, to what stands there."""
+    """A change that an import makes, or does not make, to the author's files."""
 
     kind: ChangeKind
     subject: str
@@ -87,7 +87,7 @@ class Effect:
 
     @property
     def _target_text(self) -> str:
-        """What has become of a target, and what that means."""
+        """The change of a target, and its consequence."""
         was, now = self.was, self.now
         match self.place.partition(":")[0]:
             case "server" if not was:
@@ -137,7 +137,7 @@ class Effect:
 
 @frozen_record
 class Update:
-    """What an import writes over what stands there."""
+    """The edits of an import, with their effects."""
 
     edits: Mapping[Path, Edit]
     """Edits by file: first the schemas, then the design, then the lock."""
@@ -145,7 +145,7 @@ class Update:
 
 
 def last_import(design: Path, kind: str) -> ImportLock | None:
-    """Return what the last import of a design wrote; None where there is none, or no design.
+    """Return the lock of the last import of a design; None if there is no lock or no design.
 
     Raises:
         ToolgenError: the lock cannot be read, or is of another kind of source.
@@ -164,7 +164,7 @@ def stored_lock(file: Path) -> ImportLock:
     """Return the lock in a file.
 
     Raises:
-        ToolgenError: it cannot be read, or belongs to another user: its module is run to say what changes.
+        ToolgenError: it cannot be read, or belongs to another user, since its module is run for comparisons.
     """
     require_trusted(file.absolute())
     try:
@@ -183,11 +183,11 @@ def planned_update(
     chosen: Collection[str],
     is_check: bool,
 ) -> Update:
-    """Return what becomes of a design that was imported before, and of the files beside it.
+    """Return the update of a design that was imported before, and of the files beside it.
 
-    `lock` is of the new import and `files` are its schemas, by relative path; `unread` are tools that the
-    source has and that could not be read; `chosen` are addresses that the command names. `last` has the
-    conflicts that are not resolved. With `is_check`, lines are those of the design as it is.
+    `lock` is the lock of the new import and `files` are its schemas, by relative path; `unread` are tools of
+    the source that could not be read; `chosen` are addresses that the command names. `last` has the open
+    conflicts. With `is_check`, line numbers are those of the current design.
 
     Raises:
         ToolgenError: a file cannot be read, or the design cannot be changed in places.
@@ -240,7 +240,7 @@ def _gone_files(
 def _conflicts(
     design: Path, conflicts: Mapping[str, OpenConflict], lines: Mapping[str, int], last: ImportLock
 ) -> Iterator[Effect]:
-    """Yield what the author has to resolve."""
+    """Yield the conflicts that the author has to resolve."""
     for place, conflict in sorted(conflicts.items(), key=lambda each: lines.get(each[0], 0)):
         is_file = not conflict.path and ":" not in place
         name = place.partition(":")[2].partition(".")[0]
@@ -268,7 +268,7 @@ def _without_open(options: Mapping[str, Any], conflicts: Mapping[str, OpenConfli
 
 
 def _file_change(here: bytes | None, last: str | None, now: str | None) -> ChangeKind | None:
-    """Return what becomes of a file beside a design; None where it stays as it is."""
+    """Return the kind of change of a file beside a design; None if it stays the same."""
     new = digest(now) if now is not None else None
     old = digest(here.decode("utf-8", "surrogateescape")) if here is not None else None
     if new in (last, old):
@@ -288,7 +288,7 @@ def _merged(
     unread: Collection[str],
     chosen: Collection[str],
 ) -> Merged:
-    """Return the merge of a design, whose text has no byte order mark and line feeds alone."""
+    """Return the merged design, whose text has no byte order mark and only line feeds."""
     try:
         if not detect_encoding(BytesIO(data).readline)[0].startswith("utf-8"):
             raise _refused(design, 1, "is not UTF-8")
@@ -316,7 +316,7 @@ def _encoded(text: str, data: bytes) -> bytes:
 
 
 def _line_end(data: bytes) -> str:
-    """Return how all lines of a file end; a line feed where they end in different ways."""
+    """Return the line end of a file; a line feed if the line ends differ."""
     return "\r\n" if b"\r\n" in data and b"\n" not in data.replace(b"\r\n", b"") else "\n"
 
 

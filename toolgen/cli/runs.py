@@ -56,8 +56,8 @@ async def list_runs(
 ) -> int:
     """Print one line for each run, the newest first, then its waits and its calls of unknown outcome.
 
-    As JSON it is one line with what `show_run` prints, except events. The state `unknown` is that of runs
-    with a call whose outcome nobody knows.
+    As JSON, each line has the same keys as the output of `show_run`, except events. The state `unknown`
+    selects runs with a call of unknown outcome.
     """
     async with open_engine(project, checks=True) as (runtime, engine):
         if state == "unknown":
@@ -123,7 +123,7 @@ async def show_run(project: Project, run_id: str, *, as_json: bool = True) -> in
 
 
 def _record(status: RunStatus) -> dict[str, Any]:
-    """Return what a program gets of a run without a look at its log."""
+    """Return a run as JSON, without facts from its log."""
     return {
         "run_id": status.run_id,
         "status": status.state,
@@ -156,12 +156,12 @@ async def _show_record(runtime: Runtime, engine: Engine, status: RunStatus) -> N
 
 
 async def resume_run(project: Project, run_id: str) -> int:
-    """Execute one run in this process until it is over or waits.
+    """Execute one run in this process until it ends or waits.
 
-    Return 1 when it failed, or nobody knows the outcome of a call of it.
+    Return 1 if it failed, or if the outcome of one of its calls is unknown.
 
-    Where other processes execute the runs, of a file or on a server, they are waited for, 30 seconds; return
-    3 when it goes on after that.
+    If other processes execute the runs, wait for them for 30 seconds; return 3 if the run has not ended
+    by then.
 
     Raises:
         UnknownRunError: no run has the id.
@@ -185,9 +185,9 @@ async def resume_run(project: Project, run_id: str) -> int:
 
 
 async def cancel_run(project: Project, run_id: str, reason: str) -> int:
-    """Cancel a run, with all that it has started and waits for; say where it was over before.
+    """Cancel a run with its child runs and suspended calls.
 
-    Return 3 when other processes execute the runs, and after 30 seconds it is not over.
+    Return 3 if other processes execute the runs, and the run has not ended after 30 seconds.
 
     Raises:
         UnknownRunError: no run has the id.
@@ -235,7 +235,7 @@ async def wait_for_status(
 
 
 async def release_clock(project: Project) -> int:
-    """Let the wall clock count for the runs, and print what it shows.
+    """Let the runs follow the wall clock again, and print its time.
 
     Raises:
         ToolgenError: the clock of the engine is not that of this machine.
@@ -252,7 +252,7 @@ async def release_clock(project: Project) -> int:
 
 
 async def _span(engine: Engine, status: RunStatus) -> Span | None:
-    """Return when a run began, and when its last event came; None where its log has none."""
+    """Return when a run began, and when its last event came; None if its log has none."""
     events = [event async for _, event in engine.events(status.run_id, follow=False)]
     return span_of(events, is_over=status.is_over)
 
@@ -285,7 +285,7 @@ async def _show_line(runtime: Runtime, engine: Engine, status: RunStatus, times:
 
 
 def _result_of(status: RunStatus) -> str:
-    """Return how the call ended that is a run of its own; "" for one that went well, and for other runs."""
+    """Return the status of a call that is its own run; "" if it succeeded, and for other runs."""
     document, output = status.input, status.output
     if not (isinstance(document, dict) and {"call", "frozen"} & document.keys() and isinstance(output, dict)):
         return ""
@@ -311,7 +311,7 @@ async def _show_unknown(engine: Engine, run_id: str) -> bool:
 
 
 def _call_question(checked: CheckedCall) -> str:
-    """Return what a suspended call asks, in short; of one that is not sealed no more than its id and tool."""
+    """Return a summary of a suspended call; if it is not sealed, only its id and tool."""
     if checked.state != "sealed" or checked.call is None:
         return f"{checked.state}: {checked.id}  {checked.tool}".rstrip()
     call = checked.call
@@ -326,7 +326,7 @@ def _asks(status: RunStatus) -> bool:
 
 
 def _question(about: Json, run_id: str, agent: str) -> str:
-    """Return what a run waits for that is no call, in short, with the id that `toolgen approve` takes."""
+    """Return a summary of a wait that is not a call, with the id for `toolgen approve`."""
     facts: Any = about if isinstance(about, dict) else {}
     match facts.get("kind"):
         case None:
@@ -341,10 +341,10 @@ def _question(about: Json, run_id: str, agent: str) -> str:
 
 
 def resolution_of(*, result: str, failed: str, not_run: bool) -> Resolution:
-    """Return the resolution that the options give.
+    """Return the resolution in the options.
 
     Raises:
-        ToolgenError: not just one of them is given, or the result is not JSON.
+        ToolgenError: not exactly one of them is set, or the result is not JSON.
     """
     if (result != "") + (failed != "") + not_run != 1:
         raise ToolgenError(

@@ -1,4 +1,4 @@
-"""The runtimes that a project configures, the facts that their calls need, and who executes their runs."""
+"""Opens the runtimes of a project, and checks the facts that their calls need."""
 
 from __future__ import annotations
 
@@ -105,10 +105,10 @@ async def open_engine(project: Project, *, checks: bool = False) -> AsyncIterato
 
 @asynccontextmanager
 async def opened_for(runtime: Runtime, tool: str | None) -> AsyncIterator[Snapshot | None]:
-    """Open the runtime where one of its toolsets has to list a tool, all of them for None, and close it.
+    """Open the runtime if a dynamic toolset has to list the tool, or any tool for None, and close it.
 
-    Yield the tools that it offers now; None where they are those that are registered, and nothing is opened:
-    a server that is away does not stop a command about a tool of another one.
+    Yield the tools that it offers now. Yield None without opening it if the tool is registered, so that an
+    unavailable server does not stop a command about a tool of another one.
 
     Raises:
         SnapshotError: a toolset cannot list its tools.
@@ -139,7 +139,7 @@ def is_durable(runtime: Runtime) -> bool:
 
 
 def denial_hint(runtime: Runtime, tool: str, error: str) -> str:
-    """Return what lets a call ask a person that has failed with an error; "" where it is known or no help."""
+    """Return a hint if a call failed because nobody could be asked; "" for other errors."""
     is_for_want_of_it = error.endswith(NOBODY_TO_ASK) and runtime.assembly.lacks_engine_for(tool)
     return f"  hint: {DURABLE_HINT}" if is_for_want_of_it else ""
 
@@ -157,7 +157,7 @@ async def open_test_runtime(project: Project) -> AsyncIterator[Runtime]:
 
 @asynccontextmanager
 async def _made_runtime(project: Project, key: str, reference: str) -> AsyncIterator[Runtime]:
-    """Yield what the function of a key makes, and leave the context manager that gave it."""
+    """Yield the runtime of a function in the settings, and leave its context manager at the end."""
     make = _function(project, key, reference)
     stack = AsyncExitStack()
     try:
@@ -209,7 +209,7 @@ def _require_runtime(reference: str, made: object) -> Runtime:
 
 
 def specs_of(runtime: Runtime, tool: str, within: Snapshot | None = None) -> tuple[ToolSpec, ...]:
-    """Return the spec of a tool; none where it is not offered, which the call itself reports."""
+    """Return the spec of a tool; empty if it is not offered, which the call itself reports."""
     if within is not None:
         registered = within.directory.by_name.get(tool)
         return () if registered is None else (registered.spec,)
@@ -283,7 +283,7 @@ def collect_logged_causes() -> Iterator[list[str]]:
 
 @contextmanager
 def collect_method_faults() -> Iterator[list[str]]:
-    """Collect a line for each method that is a stub or returned what does not fit, not its log record."""
+    """Collect a line for each method that is a stub or returned a wrong value, instead of its log record."""
     lines: list[str] = []
 
     def collect(record: logging.LogRecord) -> bool:
@@ -299,13 +299,13 @@ def collect_method_faults() -> Iterator[list[str]]:
 
 
 def waiting_elsewhere(engine: Engine) -> str:
-    """Return what a command says before it waits for the process that executes the runs."""
+    """Return the message of a command before it waits for the process that executes the runs."""
     who = "workers execute" if engine.caps.has_many_workers else "another process executes"
     return f"{who} the runs; waiting at most {ELSEWHERE_S:g} seconds"
 
 
 def not_over_elsewhere(engine: Engine) -> str:
-    """Return what a command says when it has waited in vain; of many workers, nobody knows that one runs."""
+    """Return the message of a command that waited in vain; with many workers, none might be running."""
     if engine.caps.has_many_workers:
         return "it has not ended; check that a worker is running: toolgen worker"
     return "it is still running there"

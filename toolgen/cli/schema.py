@@ -1,4 +1,4 @@
-"""`toolgen schema`: the tools of a catalogue as a model's provider takes them."""
+"""`toolgen schema`: the tools of a catalogue in the format of a model provider."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @frozen_record
 class ToolSource:
-    """A catalogue, or a project where it is None."""
+    """A catalogue file, or a project if the file is None."""
 
     file: Path | None
     project: Project | None
@@ -40,7 +40,7 @@ class ToolSource:
 def show_schemas(
     source: ToolSource, dialect: str, tool: str, *, is_losses: bool, format: Literal["text", "json"]
 ) -> Outcome:
-    """Return what stands under `tools` in a request, or the losses.
+    """Return the value of `tools` in a request, or the losses.
 
     The tool is an id or a name, "" for all tools. Budgets that the tools of a request share are shared by all
     of the catalogue, whichever are printed.
@@ -62,7 +62,7 @@ def show_schemas(
 
 
 def no_catalogue(source: ToolSource, error: EntryError) -> ToolgenError:
-    """Return the error of a catalogue with an entry that is none."""
+    """Return the error for a catalogue with a wrong entry."""
     message = f"{source.catalog} is not a tool catalogue: {error.message}"
     return ToolgenError(message, hint="pass a tool_schemas.json")
 
@@ -79,7 +79,7 @@ def tools_of(source: ToolSource) -> Iterator[Mapping[str, Json] | ToolSpec]:
 
 
 def agents_of(source: ToolSource) -> tuple[Mapping[str, Any], ...]:
-    """Return what the catalogue says of its agents: `id`, and `tools` by `id` and `name`."""
+    """Return the agents in the catalogue: `id`, and `tools` with `id` and `name`."""
     return _loaded(source.catalog).agents if source.catalog else ()
 
 

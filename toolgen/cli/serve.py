@@ -71,7 +71,7 @@ async def serve_project(project: Project, host: str, port: int, *, is_worker: bo
 
 
 def _mcp_server(runtime: Runtime, name: str, version: str, session: str) -> MCPServer | None:
-    """Return the MCP server of the same runtime; None where its extra is not installed."""
+    """Return the MCP server of the same runtime; None if its extra is not installed."""
     try:
         from toolgen.adapters.mcp import server
     except ToolgenError as error:

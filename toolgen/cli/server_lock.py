@@ -51,9 +51,9 @@ class LockRequest:
 
 
 def lock_server(request: LockRequest) -> Outcome:
-    """Write the lock of a server, or compare it; the code is 1 where a compared one differs.
+    """Write the lock of a server, or compare it; the exit code is 1 if a compared lock differs.
 
-    Where a pyproject.toml has settings, they get the server too, and a project without a design gets one.
+    If pyproject.toml has settings, the server is added to them, and a project without a design gets one.
 
     Raises:
         ToolgenError: the server cannot be asked, the extra `mcp` is missing, or the file cannot be written.
@@ -123,7 +123,7 @@ def _design(name: str, title: str, lock: str) -> str:
 
 
 def _next_steps(name: str, lock: Path, design: Path | None, settings: ServerSettings) -> Iterator[str]:
-    """Yield what was written beside the lock, and what is left to do; the server goes into the settings."""
+    """Add the server to the settings, and yield lines about further files and next steps."""
     if design is None:
         yield f'next: add d.MCPToolset("{name}", lock="{lock.name}") to a service of the design'
     else:
@@ -141,7 +141,7 @@ def _next_steps(name: str, lock: Path, design: Path | None, settings: ServerSett
 
 
 def _compared(file: Path, before: str | None, lock: MCPLock) -> Outcome:
-    """Return how a lock differs from what its server lists now."""
+    """Return the differences between a lock and the current tools of its server."""
     now = lock_text(lock)
     if before is None:
         raise ToolgenError(
@@ -162,7 +162,7 @@ def _compared(file: Path, before: str | None, lock: MCPLock) -> Outcome:
 
 
 def _changes(before: str, lock: MCPLock) -> tuple[str, ...]:
-    """Return in one line which tools differ, and in one each what changed and whom it breaks."""
+    """Return a line with the changed tools, and a line for each change with the parties that it breaks."""
     try:
         listed = read_lock(before)
     except LockError as error:

@@ -1,4 +1,4 @@
-"""The sources of a design, its modules and the files that it names, and whether its code is older."""
+"""The sources of a design (its modules and other files), and the check for outdated code."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ def imported_sources(project: Project, others: Collection[str]) -> frozenset[str
 
 
 def inside(project: Project, file: Path) -> set[str]:
-    """Return the path of a file inside the project; nothing where it is none of the author's.
+    """Return the path of a file of the author inside the project; empty for other files.
 
-    The generated code, the stubs and what is installed inside the project are none.
+    Generated code, stubs and packages installed inside the project do not count.
     """
     file = Path(os.path.abspath(file))
     if not file.is_relative_to(project.directory) or file.is_relative_to(sys.prefix):
@@ -64,9 +64,9 @@ def recorded_sources(project: Project) -> Mapping[str, SourceDigests]:
 
 
 def stale_code(project: Project) -> str:
-    """Return a sentence that says that the generated code is older than its design; "" where it is not.
+    """Return a warning that the generated code is older than its design; "" if it is not.
 
-    Sources that are not there are skipped.
+    Missing sources are skipped.
     """
     newer = changed_sources(project.directory, recorded_sources(project))
     if not newer:
@@ -78,7 +78,7 @@ def stale_code(project: Project) -> str:
 
 
 def require_resolved(project: Project, sources: Iterable[str]) -> None:
-    """Raise where a client would send credentials in a way that the author has not resolved.
+    """Check that no client would send credentials to a target with an open conflict.
 
     Raises:
         ToolgenError: an import has an open conflict about an address or a credential, or its lock cannot be

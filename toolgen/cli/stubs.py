@@ -30,7 +30,7 @@ _CODES: Final[Mapping[State, Code]] = {
     "changed": STUB_CHANGED,
     "orphaned": STUB_ORPHANED,
 }
-"""Codes of what is not as the design has it."""
+"""Codes of the states that differ from the design."""
 _OPEN: Final = frozenset[State](["missing", "unimplemented"])
 _ABSENT: Final = Status(line=1, state="missing", text="the file is missing; run: toolgen gen")
 
@@ -74,10 +74,10 @@ def plan_stubs(project: Project, design: Design, folder: Path) -> StubPlan:
 
 
 def _require_inside(project: Project, files: Iterable[Path]) -> None:
-    """Raise if a link leads a file that is to be written out of the project.
+    """Check that no link leads a file to be written out of the project.
 
     Raises:
-        ToolgenError: as said.
+        ToolgenError: a link does.
     """
     root = os.path.realpath(project.directory)
     for file in files:
@@ -89,7 +89,7 @@ def _require_inside(project: Project, files: Iterable[Path]) -> None:
 def show_stubs(project: Project, *, check: bool, format: Format = "text") -> Outcome:
     """Show the state of the methods of all tools; `check` shows only problems, with code 1 if there are any.
 
-    For programs there is a finding of each that is not as the design has it, or only of what is open.
+    For programs, there is a finding for each method that differs; with `check`, only problems.
     """
     evaluation = build(load_design(project))
     if evaluation.design is None:

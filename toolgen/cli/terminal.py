@@ -35,7 +35,7 @@ def has_colours(stream: TextIO) -> bool:
 
 
 def show_progress(text: str) -> None:
-    """Tell the person at the terminal what begins now and takes more than a second; pipes get nothing."""
+    """Print the start of work that takes more than a second, at a terminal only."""
     if sys.stderr.isatty():
         print(printable(text), file=sys.stderr, flush=True)
 
@@ -70,10 +70,10 @@ class ProgressLine:
 def is_confirmed(question: str, done: str) -> bool:
     """Ask the person at the terminal a question, and return whether the answer is yes.
 
-    `done` says what is not done otherwise, such as `answered`.
+    `done` is a participle for the error, such as `answered`.
 
     Raises:
-        ToolgenError: nobody is there, or the person sees neither what was shown nor the question.
+        ToolgenError: stdin or stderr is not a terminal.
     """
     if not sys.stdin.isatty():
         raise ToolgenError(
@@ -121,7 +121,7 @@ def show_json(value: object) -> None:
 
 
 def user_name() -> str:
-    """Return the name of the user of this machine; "" where there is none."""
+    """Return the name of the user of this machine; "" if there is none."""
     import getpass
 
     try:
@@ -131,10 +131,10 @@ def user_name() -> str:
 
 
 def typed_json(text: str) -> Any:
-    """Return JSON that a person typed, as it stands there.
+    """Return JSON that a person typed.
 
     Raises:
-        ValueError: it is no JSON, has a key twice, or a number that would be rounded.
+        ValueError: the text is not JSON, or has a duplicate key or a number that would be rounded.
     """
     return json.loads(text, object_pairs_hook=_each_once, parse_float=_exact, parse_constant=_no_constant)
 

@@ -1,4 +1,4 @@
-"""A run as lines for people: when each plan, call, wait and child began, how long it took, and the tokens."""
+"""A run as lines for people, with the times of its plans, calls, waits and children, and its tokens."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`toolgen schema --tokens`: what each request spends on being told of the tools."""
+"""`toolgen schema --tokens`: tokens of the tools in each request."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class _Row(NamedTuple):
 
 
 def show_tokens(source: ToolSource, dialect: str, tokenizer: str, format: Literal["text", "json"]) -> Outcome:
-    """Return a line for each tool, toolset and agent, with the tokens that its declarations are.
+    """Return a line for each tool, toolset and agent, with the tokens of its declarations.
 
     With a dialect the declarations of that provider are counted, else name, description and schema.
 
@@ -58,10 +58,10 @@ def _rows(source: ToolSource, dialect: str, count: Callable[[str], int]) -> Iter
 
 
 def _texts(source: ToolSource, dialect: str) -> Mapping[str, str]:
-    """Return by id what a request says of each tool; those that the provider runs are not counted.
+    """Return the text of each tool in a request, by id; tools that the provider runs are not counted.
 
     Raises:
-        ToolgenError: an entry of the catalogue is none.
+        ToolgenError: an entry of the catalogue is wrong.
     """
     tools = list(tools_of(source))
     try:
@@ -79,10 +79,10 @@ def _text(entry: Mapping[str, Any]) -> str:
 
 
 def _tokenizer(name: str) -> Callable[[str], int]:
-    """Return what counts the tokens of a text by an encoding of tiktoken.
+    """Return a function that counts the tokens of a text with an encoding of tiktoken.
 
     Raises:
-        ToolgenError: tiktoken is not there, or does not have or cannot load the encoding.
+        ToolgenError: tiktoken is not installed, or cannot load the encoding.
     """
     try:
         import tiktoken

@@ -24,7 +24,7 @@ async def disable_tool(project: Project, tool: str, reason: str, by: str) -> int
 
     Raises:
         UnknownToolError: there is no such tool.
-        ToolgenError: the runtime keeps nowhere what is disabled, or in memory only.
+        ToolgenError: the runtime has no store for disabled tools, or one in memory.
     """
     async with _opened(project, tool) as (runtime, _):
         disabled = await runtime.tools.disable(tool, reason, by=by)
@@ -46,10 +46,10 @@ async def enable_tool(project: Project, tool: str) -> int:
 
 
 async def list_tools(project: Project, *, only_disabled: bool, as_json: bool = False) -> int:
-    """Print a line for each tool that is offered, with who disabled it, when and why; or an object a line.
+    """Print a line or a JSON object for each tool; for disabled ones with person, time and reason.
 
     Raises:
-        ToolgenError: as `disable_tool`, where only disabled ones are wanted.
+        ToolgenError: as `disable_tool`, if `only_disabled` is set.
     """
     async with _opened(project, "" if only_disabled else None) as (runtime, within):
         disabled: dict[str, DisabledTool] = {}
@@ -86,10 +86,10 @@ def _line(tool: DisabledTool) -> str:
 
 @asynccontextmanager
 async def _opened(project: Project, tool: str | None) -> AsyncIterator[tuple[Runtime, Snapshot | None]]:
-    """Yield the runtime with what it offers, as `opened_for` a tool.
+    """Yield the runtime and the tools that it offers, as `opened_for` does.
 
     Raises:
-        ToolgenError: what it keeps is of this process alone.
+        ToolgenError: the store of disabled tools is in the memory of this process.
     """
     async with project_runtime(project) as runtime:
         if isinstance(runtime.tools.disabled_store, MemoryStateStore):

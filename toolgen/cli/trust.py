@@ -1,6 +1,6 @@
-"""Whose code the commands run: that of this user and of root, and what this user has allowed.
+"""Checks that commands only run code of this user or root, or code that this user has allowed.
 
-A project is code, and the nearest one may be in a folder above that anybody can write to, such as /tmp
+A project is code, and the nearest one can be in a parent folder that all users can write to, such as /tmp
 (CVE-2022-24765 of Git).
 """
 
@@ -20,9 +20,9 @@ VARIABLE: Final = "TOOLGEN_CONFIG"
 
 
 def require_trusted(file: Path, *, is_project: bool = False) -> None:
-    """Check that no other user wrote a file that is run, or may add files beside it; it may be missing.
+    """Check that no other user can write a file that is run, or add files beside it; the file can be missing.
 
-    A folder that is listed in this user's own settings is trusted with all that is below it.
+    Folders in the settings of this user are trusted with everything below them.
 
     Args:
         file: The file, by its absolute path.

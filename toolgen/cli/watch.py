@@ -1,7 +1,7 @@
-"""`toolgen gen --watch`: generates again whenever a file of the project changes that a design may depend on.
+"""`toolgen gen --watch`: generates again whenever a file changes that the design can depend on.
 
-Each round is a process of its own: it imports everything anew, and a design that dies or hangs takes
-nothing with it.
+Each round is its own process, which imports everything again. So a design that exits or hangs ends only
+its round.
 """
 
 from __future__ import annotations
@@ -57,8 +57,8 @@ def watch_project(
 ) -> int:
     """Generate the project of a pyproject.toml after each change, until Ctrl-C, which is success.
 
-    `typescript` is in the place of the folder that the project has for TypeScript.
-    A round that Ctrl-C meets ends what it does; a second Ctrl-C ends it at once.
+    `typescript` replaces the folder for TypeScript in the settings. The first Ctrl-C lets a round finish, the
+    second one ends it at once.
     """
     last: Outcome | None = None
     round_ = Round(file=file, format=format, typescript=typescript, is_forced=is_forced)
@@ -90,9 +90,9 @@ def _new_output(outcome: Outcome, last: Outcome | None) -> Outcome | None:
 
 
 class Changes:
-    """The changes of files that a design may depend on.
+    """Changes of files that a design can depend on.
 
-    Generated code and stubs are none, nor what a running server writes, such as a database.
+    Generated code, stubs and files of running servers, such as databases, do not count.
     """
 
     def __init__(self, round_: Round) -> None:

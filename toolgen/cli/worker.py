@@ -48,12 +48,12 @@ class Worker:
         self._is_asked_to_end.set()
 
     async def work(self, engine: Engine, check_stores: Callable[[], Awaitable[None]]) -> None:
-        """Return once the worker was asked to end, and the engine is drained and closed.
+        """Work until `end` is called, then drain and close the engine.
 
-        `check_stores` raises where a store cannot be used.
+        `check_stores` raises if a store cannot be used.
 
         Raises:
-            ToolgenError: the engine executes nothing.
+            ToolgenError: the engine executes no runs.
         """
         if not engine.is_worker:
             raise ToolgenError(
@@ -121,9 +121,9 @@ async def run_worker(
 
 @asynccontextmanager
 async def _naming_changed_tools(runtime: Runtime, engine: Engine) -> AsyncIterator[None]:
-    """Log the tools whose waiting calls were planned with other ones, while the worker begins its work.
+    """Log the tools whose contract differs from that of suspended calls, while the worker starts.
 
-    An engine may ask other workers for what waits; it is not waited for.
+    The worker does not wait for this, because an engine might query other workers.
     """
 
     async def look() -> None:
@@ -188,7 +188,7 @@ class StoreWatch:
     """Checks the stores again and again, and stores the newest result."""
 
     def __init__(self, check: Callable[[], Awaitable[None]]) -> None:
-        """Construct a watch; `check` raises where a store cannot be used."""
+        """Create a watch; `check` raises if a store cannot be used."""
         self._check = check
         self._problem = ""
 
@@ -217,7 +217,7 @@ class StoreWatch:
             log.warning("a store cannot be used: %s", self._problem, exc_info=error)
 
     async def _find_problem(self) -> tuple[str, Exception | None]:
-        """Return why a store cannot be used, with the exception of a bug; "" where all can."""
+        """Return why a store cannot be used, with an unexpected exception; "" if all can be used."""
         try:
             async with asyncio.timeout(_CHECK_S):
                 await self._check()

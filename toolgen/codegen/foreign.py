@@ -120,7 +120,7 @@ class ForeignSpeller:
                 return self._imports.name(GENERATED, "AnyJson")
 
     def _tag(self, node: Node, branches: list[Node]) -> str:
-        """Return the attribute that tells the classes of a union apart; "" where none does."""
+        """Return the attribute that tells the classes of a union apart; "" if none does."""
         names = [target(branch) for branch in branches]
         if len(names) < 2 or "discriminator" not in node or not all(names):
             return ""

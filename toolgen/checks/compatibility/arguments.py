@@ -197,7 +197,7 @@ def _plain(part: Json) -> object:
 
 
 def _witness(before: SchemaDocument, after: SchemaDocument, name: str) -> Gap | None:
-    """Return the gap that a removed argument leaves; None where the new schema takes any key."""
+    """Return the gap that a removed argument leaves; None if the new schema takes any key."""
     gaps = contains(after, before)
     return next(
         (gap for gap in gaps if not gap.path and gap.keyword == "additionalProperties" and gap.name == name),

@@ -23,7 +23,7 @@ _SHOWN_AS: Final = {"suspended_calls": "suspended calls", "generated_code": "gen
 
 @frozen_record
 class TextChange:
-    """A text that models or people read, before and after; "" where there was or is none."""
+    """A text that models or people read, before and after; "" if there was or is none."""
 
     pointer: str
     """JSON Pointer into the entries of both sides."""
@@ -49,11 +49,11 @@ class ContractChange:
     """A sentence that names it."""
     before: str = ""
     after: str = ""
-    """JSON Pointers into the entries of both sides; "" where there is none."""
+    """JSON Pointers into the entries of both sides; "" if there is none."""
     argument: str = ""
     """The argument, or the field, that it is about."""
     witness: tuple[Any, ...] = ()
-    """A document that one side accepts and the other refuses; none where no document shows it."""
+    """A document that one side accepts and the other refuses; empty if no document shows it."""
     breaks: str = ""
     """Letters of `PARTIES`; those of the rule, where this change is no milder."""
     texts: tuple[TextChange, ...] = ()
@@ -136,7 +136,7 @@ def step_of(changes: Iterable[ContractChange]) -> Step:
 
 
 def step_made(before: str, after: str) -> Step | None:
-    """Return the step between two versions; None where they say none, such as where one has no version.
+    """Return the step between two versions; None if it cannot be determined, for example without versions.
 
     A pre-release such as `2.0.0-rc.1` counts as its release, here 2.0.0.
     """

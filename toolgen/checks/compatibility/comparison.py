@@ -18,7 +18,7 @@ Entry = Mapping[str, Any]
 
 
 def compare(before: Contract, after: Contract) -> list[ContractChange]:
-    """Return the changes from one contract to another; empty where both say the same."""
+    """Return the changes from one contract to another; empty if both say the same."""
     moved = _moved(before.tools, after.tools)
     return [
         *_tools(before, after, moved),

@@ -73,7 +73,7 @@ class Flat:
     """The objects that say it."""
     kinds: frozenset[str] = ALL
     values: dict[Any, Any] | None = None
-    """The only values, by identity; None where they are not listed."""
+    """The only values, by identity; None if they are not listed."""
     unions: list[tuple[UnionKey, list[SchemaNode]]] = field(default_factory=list)
     """Branches of which one at least takes the value."""
     is_empty: bool = False

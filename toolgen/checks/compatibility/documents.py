@@ -64,12 +64,12 @@ class SchemaNode(NamedTuple):
         return SchemaNode(self.document, pointer, resolved(self.document.schema, pointer))
 
     def text(self) -> str:
-        """Return a text that is equal for the same schema; "" where it has references."""
+        """Return a text that is equal for the same schema; "" if it has references."""
         return self.document.text(self)
 
 
 class SchemaDocument:
-    """One schema; `fault` says why it cannot be compared, and is "" where it can."""
+    """One schema; `fault` says why it cannot be compared, and is "" if it can."""
 
     def __init__(self, schema: object, noted: Collection[str] | None = ()) -> None:
         """Take a JSON Schema, and the pointers of formats that no codec checks; None for all of them."""
@@ -95,7 +95,7 @@ class SchemaDocument:
             self.fault = self.fault or f"it cannot be checked: {printable(str(error).splitlines()[0][:200])}"
 
     def text(self, node: SchemaNode) -> str:
-        """Return the text of a place, "" where it has references."""
+        """Return the text of a place, "" if it has references."""
         if node.pointer not in self._texts:
             text = json.dumps(node.schema, sort_keys=True)
             self._texts[node.pointer] = "" if '"$ref"' in text else text

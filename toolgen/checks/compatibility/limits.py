@@ -44,7 +44,7 @@ def kind_of(schema: Mapping[str, Any]) -> str:
 
 
 def value_of(kind: str, text: Any) -> Any:
-    """Return the value of a text, of bytes their number; None where it has none."""
+    """Return the value of a text, of bytes their number; None if it has none."""
     with suppress(ValueError, ArithmeticError):
         match kind:
             case "date":

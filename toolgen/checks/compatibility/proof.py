@@ -127,7 +127,7 @@ class Case:
 
 
 def _text_of(node: SchemaNode, keywords: Iterable[str]) -> str:
-    """Return a text that is equal for the same keywords; "" where it has references."""
+    """Return a text that is equal for the same keywords; "" if it has references."""
     part = {keyword: node.schema[keyword] for keyword in keywords if keyword in node.schema}
     return SchemaNode(node.document, f"{node.pointer}#{','.join(keywords)}", part).text()
 
@@ -166,7 +166,7 @@ class Proof:
     def fits(
         self, conjunction: Conjunction, chosen: frozenset[UnionKey], large: SchemaNode, level: int, depth: int
     ) -> list[Gap]:
-        """Return the gaps between a conjunction and a schema; empty where it was proved to be within it."""
+        """Return the gaps between a conjunction and a schema; empty if it was proved to be within it."""
         if large.schema is True or (not large.schema and large.schema is not False):
             return []
         key = frozenset(node.key for node in conjunction), chosen, large.key

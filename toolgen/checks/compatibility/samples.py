@@ -147,7 +147,7 @@ class Samples:
             yield first + [various[0] + at for at in range(left)]
 
     def object(self, flat: Flat, fixed: dict[str, Any], depth: int = 0) -> dict[str, Any] | None:
-        """Return an object with these keys and those that it has to have; None where one has no value."""
+        """Return an object with these keys and those that it has to have; None if one has no value."""
         made: dict[str, Any] = {}
         for name in {**required_of(flat), **dict.fromkeys(fixed)}:
             values = [fixed[name]] if name in fixed else self.first(property_of(flat.nodes, name), depth + 1)

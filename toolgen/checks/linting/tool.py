@@ -53,7 +53,7 @@ class LintedTool:
     payload: Mapping[str, Any]
     """JSON Schema of the arguments."""
     result: Mapping[str, Any] | None
-    """JSON Schema of the result; None where it is not known."""
+    """JSON Schema of the result; None if it is not known."""
     has_examples: bool
     is_bounded: bool
     says_behaviour: bool | None

@@ -103,7 +103,7 @@ def class_end(source: StubSource, node: ast.ClassDef) -> ClassEnd | None:
 
 
 def append(source: StubSource, end: ClassEnd, methods: Mapping[str, Sequence[str]]) -> Insertion | None:
-    """Return the insertion of methods, lines by name, at the end of a class; None where it is not sure."""
+    """Return the insertion of methods, lines by name, at the end of a class; None if it is not sure."""
     lines = [line for method in methods.values() for line in ("", *method)]
     before = "".join(source.lines[: end.line])
     text = end.newline.join(lines)

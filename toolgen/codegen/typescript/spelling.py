@@ -211,7 +211,7 @@ def _limits(limits: list[tuple[str, Any]]) -> Iterator[str]:
 
 
 def meanings(type_: DataType) -> str:
-    """Return a list of what the values of an enumeration without a name mean; "" where they say it."""
+    """Return a list of what the values of an enumeration without a name mean; "" if they say it."""
     inner = without_null(type_)
     return _meanings(inner.explained) if isinstance(inner, EnumType) and not inner.name else ""
 

@@ -215,7 +215,7 @@ class _Made:
         return f"{module}.register({', '.join(['made', 'planner=planner', *arguments])})"
 
     def _argument(self, toolset: Toolset) -> str:
-        """Return what executes a toolset; "" where generated clients do."""
+        """Return what executes a toolset; "" if generated clients do."""
         if toolset.lock:
             return "server.executor"
         return self._variable(toolset) if self._design.needs_executor(toolset) else ""

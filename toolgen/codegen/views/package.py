@@ -48,7 +48,7 @@ class SurfaceView:
     lazy_modules: tuple[tuple[str, str], ...] = ()
     """Name of each module that the package offers as a whole, with its path as a literal."""
     modules: tuple[tuple[str, str], ...] = ()
-    """Name of each lazy name, with the module that has it, as literals; none where one module has all."""
+    """Name of each lazy name, with the module that has it, as literals; empty if one module has all."""
     home: str = ""
     """Expression of the module that has the lazy name `name`."""
 

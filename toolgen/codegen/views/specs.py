@@ -27,7 +27,7 @@ class SpecsView:
     imports: str
     typing_imports: str
     ids: tuple[str, ...]
-    """Literals of the ids; none where there are only native tools."""
+    """Literals of the ids; empty if there are only native tools."""
     constants: tuple[ConstantView, ...]
     specs: tuple[str, ...]
     native: tuple[str, ...]

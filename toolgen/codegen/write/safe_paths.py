@@ -66,7 +66,7 @@ class SafePath:
             return _content(os.open(name, _FILE | _NO_LINK, dir_fd=folder))
 
     def status(self) -> os.stat_result | None:
-        """Return the status of the path, a link as itself; None where nothing exists."""
+        """Return the status of the path, a link as itself; None if nothing exists."""
         try:
             with self._at() as (name, folder):
                 return os.stat(name, dir_fd=folder, follow_symlinks=False)

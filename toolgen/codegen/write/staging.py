@@ -50,7 +50,7 @@ def staging(out: Path) -> Iterator[Path]:
 
 
 def _marked_folder(room: Path, held: ExitStack) -> Path | None:
-    """Return a new folder, which `held` has; None where another run swept it while it was empty."""
+    """Return a new folder, which `held` has; None if another run swept it while it was empty."""
     folder = Path(tempfile.mkdtemp(prefix=STAGING, dir=room))
     held.callback(_remove, folder)
     try:
