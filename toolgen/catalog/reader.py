@@ -57,7 +57,7 @@ class Catalogue:
     agents: tuple[Mapping[str, Any], ...] = ()
     """Facts of each agent in the root: `id`, its `tools` by `id`, `name` and its own `confirmation`."""
     version: str = ""
-    """Version of the design; "" where it has none."""
+    """Version of the design; "" if it has none."""
 
     def types(self) -> Iterator[CatalogueType]:
         """Yield every type of the tools and of the completions.

@@ -71,7 +71,7 @@ class RepeatedTypes:
         return {**schema, "$defs": definitions} if definitions else schema
 
     def _reference(self, name: str, schema: Json) -> dict[str, Any] | None:
-        """Return the reference to a type; None where it is not shared."""
+        """Return the reference to a type; None if it is not shared."""
         is_shared = name in self._types and self._key(self._types[name]) == self._key(schema)
         return {"$ref": TYPES + name} if is_shared else None
 

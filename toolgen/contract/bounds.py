@@ -27,7 +27,7 @@ class Bounds:
 def bounds_fault(bounds: Bounds, *, items: int | None, is_paged: bool) -> str | None:
     """Return the contradiction in the bounds; None if there is none.
 
-    `items` are those of the result's only list; None where it has several or none, and the service alone
+    `items` are those of the result's only list; None if it has several or none, and the service alone
     knows what `returned` counts. `is_paged` says that the tool has cursors, whose pages may be empty.
     """
     returned, total = bounds.returned, bounds.total

@@ -34,7 +34,7 @@ class Credential:
     """User name for the scheme `basic`; "" for the others."""
     refresh_token: str = field(default="", repr=False)
     expires_at: float | None = None
-    """Seconds since the epoch; None where nobody said."""
+    """Expiry in seconds since the epoch; None if it is unknown."""
     scopes: tuple[str, ...] = ()
 
 

@@ -29,7 +29,7 @@ class Place:
     """The place of a problem; lines and columns count from 1, and 0 means not known."""
 
     file: str = ""
-    """Path as Python or the command line names it; empty where there is none."""
+    """Path as Python or the command line names it; empty if there is none."""
     line: int = 0
     column: int = 0
     end_line: int = 0
@@ -62,7 +62,7 @@ class Finding:
     severity: Severity = "error"
     place: Place = NOWHERE
     tool: str = ""
-    """The tool of an imported document, as written there; empty where it is about none."""
+    """The tool of an imported document, as written there; empty if the finding is about no tool."""
     hint: str = ""
     """An action; may be empty."""
     related: tuple[Related, ...] = ()
@@ -196,7 +196,7 @@ def _github(finding: Finding, root: str) -> str:
 
 
 def _position(place: Place, root: str) -> str:
-    """Return file, line and column as compilers print them; empty where there is no file."""
+    """Return file, line and column as compilers print them; empty if there is no file."""
     file = printable(shown(place.file, root))
     return f"{file}:{place.line}:{place.column}" if place.line else file
 

@@ -150,7 +150,7 @@ def hiding(secrets: Secrets | None) -> Iterator[None]:
 
 
 def noting() -> Secrets | None:
-    """Return what takes the sensitive values of the running call; None where no block of it goes on.
+    """Return the recorder of the sensitive values of the running call; None outside of its blocks.
 
     A task that a call has started and that goes on after it has none: it may live as long as its process.
     """
@@ -159,7 +159,7 @@ def noting() -> Secrets | None:
 
 
 def current() -> Secrets | None:
-    """Return the sensitive values of the running call; None where it has none."""
+    """Return the sensitive values of the running call; None if it has none."""
     secrets = _current.get()
     return secrets if secrets is not None and secrets.knows_any else None
 

@@ -108,7 +108,7 @@ class Bounded:
     cursor: str | None = None
     next_cursor: str | None = None
     items: str | None = None
-    """JSON key of the result's only list, which `returned` counts; None where it has several or none."""
+    """JSON key of the result's only list, which `returned` counts; None if it has several or none."""
 
 
 # What has a type is generic in what stands for it: the name of a class in the design, the entry of a type in

@@ -99,7 +99,7 @@ class Response:
     error: str = ""
     """Name of the declared error; "" for the result."""
     body: str = ""
-    """The attribute of the result that is the whole body; "" where the body is the result."""
+    """The attribute of the result that is the whole body; "" if the body is the result."""
     headers: Mapping[str, str] = field(default_factory=dict)
     """Attributes of the result that are headers: the name of the header by attribute."""
     media: Media = "json"
@@ -139,7 +139,7 @@ class OAuthFlow:
     refresh: str = ""
     """"" for `token`."""
     discovery: str = ""
-    """Address of the metadata; "" where the others are known."""
+    """Address of the metadata; "" if the others are known."""
     is_accepted: bool = True
     """Whether the author of the design has chosen the addresses; private ones of another flow are refused."""
 

@@ -117,7 +117,7 @@ def parts_in(part: Part | Named) -> Iterator[Part]:
 
 
 def _arguments(parts: tuple[Part | Named, ...]) -> Iterator[str]:
-    """Yield arguments as text; from the first keyword that is no identifier, all stand in one dict."""
+    """Yield arguments as text; from the first keyword that is not an identifier, all stand in one dict."""
     for at, part in enumerate(parts):
         if isinstance(part, Named) and not part.is_plain:
             odd = [each for each in parts[at:] if isinstance(each, Named)]

@@ -41,7 +41,7 @@ _KINDS: Final[dict[str, ScalarKind]] = {
     "date": "date",
     "duration": "duration",
 }
-"""Types whose values are no texts in Python, by their format."""
+"""Types whose values are not strings in Python, by their format."""
 
 
 def holds(node: Node, value: object, typed: Collection[str] = ALL_FORMATS) -> bool:

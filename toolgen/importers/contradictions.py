@@ -102,7 +102,7 @@ class _Rules:
         return (keyword, f"holds {shown:.80}, which the type next to it refuses") if refused else None
 
     def refusal_at(self, schema: dict[str, Json], place: str) -> str:
-        """Return why no value fits a schema; "" where one may, or where a part of it says why itself."""
+        """Return why no value fits a schema; "" if one can, or if the reason belongs to a part of it."""
         if self._is_nullable(schema) or self._is_reference(schema):
             return ""
         words = CONSTRAINTS.intersection(schema)
@@ -146,7 +146,7 @@ class _Rules:
             yield target
 
     def _refusal(self, parts: Sequence[Part], depth: int) -> str:
-        """Return why no value fits all of some parts; "" where one may."""
+        """Return why no value fits all of some parts; "" if one can."""
         schemas: list[dict[str, Any]] = [part for part, _ in parts if isinstance(part, dict)]
         if len(schemas) < len(parts) or any(map(rejects_all, schemas)):
             return "a part of it is false or not: {}"
@@ -201,7 +201,7 @@ class _Rules:
         return ""
 
     def _refusal_of_branches(self, parts: Sequence[Part], depth: int) -> str:
-        """Return why each branch of a union is refused by what stands around it; "" where one is not."""
+        """Return why each branch of a union is refused by what stands around it; "" if one is not."""
         if not depth or not any(_list(part, word) for part, _ in parts for word in _UNIONS):
             return ""
         rest: list[Part] = [
@@ -235,7 +235,7 @@ def _types(schema: dict[str, Any], is_nullable: bool) -> frozenset[str]:
 
 
 def _common_values(schemas: Sequence[dict[str, Any]]) -> list[Any] | None:
-    """Return the values that all choices have; None where there is no choice."""
+    """Return the values that all choices have; None if there is no choice."""
     common: dict[object, object] | None = None
     for schema in schemas:
         lists = [[schema["const"]]] if "const" in schema else []
@@ -247,7 +247,7 @@ def _common_values(schemas: Sequence[dict[str, Any]]) -> list[Any] | None:
 
 
 def _crossing(schemas: Sequence[dict[str, Any]], holder: Holder) -> str:
-    """Return how the limits of a kind of value exclude each other; "" where they do not."""
+    """Return how the limits of a kind of value exclude each other; "" if they do not."""
     limits = _limits(schemas, holder)
     for low, least in limits:
         for high, most in limits:

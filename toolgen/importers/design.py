@@ -203,7 +203,7 @@ class _Module:
     def _object(
         self, tool: ImportedTool, reading: Reading | None, name: str, side: Side, source_schema: object
     ) -> Part | None:
-        """Return `Args` or `Return` of a tool; None where it can be left out."""
+        """Return `Args` or `Return` of a tool; None if it can be left out."""
         word = _CLAUSE_NAMES[side]
         foreign = reading.foreign if reading else None
         if foreign is None or reading is None:

@@ -26,7 +26,7 @@ _LISTS: Final = ("tools", "functions")
 
 
 def read_schemas(document: SourceDocument) -> ReaderResult:
-    """Return the tools of a document of JSON Schema; records that are no tools become findings."""
+    """Return the tools of a document of JSON Schema; records that are not tools become findings."""
     return collected(document.name, "", (*document.findings, *_tools(document)))
 
 

@@ -202,9 +202,9 @@ class AnswerWriter:
         return [call("Result", *attributes)], responses
 
     def accept(self, answers: Answers) -> list[ClauseCall]:
-        """Return the `Accept` of the success answers; nothing where the client asks for the same by itself.
+        """Return the `Accept` of the success answers; nothing if the client asks for the same by itself.
 
-        The client also asks by itself where the document names a range, or what is no media type.
+        The client also asks by itself if the document names a range, or what is no media type.
         """
         types = dict.fromkeys(each for answer in answers.good if answer.has_body for each in answer.types)
         if not types or [*types] == ["application/json"] or not all(map(MEDIA_TYPE.fullmatch, types)):
@@ -212,7 +212,7 @@ class AnswerWriter:
         return [call("Accept", *map(literal, types))]
 
     def _whole(self, answer: _Answer, class_name: str) -> tuple[Part | Named, ...] | None:
-        """Return what stands in a clause of an object; None where the answer is none of known properties."""
+        """Return what stands in a clause of an object; None if the answer is none of known properties."""
         if answer.cut is None or answer.media != "json" or answer.cut.separate:
             return None
         schema = answer.schema

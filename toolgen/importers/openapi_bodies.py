@@ -40,7 +40,7 @@ class RequestBody:
 
 
 def body_of(operation: OpenAPIOperation, find: Callable[..., None]) -> RequestBody | None:
-    """Return the body; None where there is none.
+    """Return the body; None if there is none.
 
     Raises:
         UnreadableError: it is required and cannot be sent.

@@ -19,7 +19,7 @@ from .pointers import joined
 from .records import a_kind
 
 Direction: TypeAlias = Literal["", "in", "out"]
-"""Whether a schema is of requests or of answers; "" where that makes no difference."""
+"""Whether a schema is of requests or of answers; "" if that makes no difference."""
 Kind: TypeAlias = Literal["class", "union", "inline"]
 
 _FLAGS: Final[Mapping[Direction, str]] = {"in": "readOnly", "out": "writeOnly"}
@@ -147,7 +147,7 @@ class Components:
         return frozenset(name for name, (part, _) in properties.items() if hides_property(part, direction))
 
     def direction(self, address: str, direction: Direction) -> Direction:
-        """Return the direction, or "" where the schema with all that it refers to is the same in both."""
+        """Return the direction, or "" if the schema with all that it refers to is the same in both."""
         if not direction:
             return ""
         if (address, direction) not in self._differs:

@@ -171,7 +171,7 @@ class SchemaLedger:
                 yield finding_at(codes.LEFT_OUT, place, message, hint=_MAPPING_HINT)
 
     def _written(self, names: Iterable[str]) -> Notes | None:
-        """Return what classes of the design say; None where none of them is known."""
+        """Return the notes of classes of the design; None if none of the classes is known."""
         written = [self._root["$defs"][name] for name in names if name in self._root["$defs"]]
         return notes_of(self._root, {"allOf": written}, self._types) if written else None
 
@@ -217,7 +217,7 @@ class SchemaLedger:
     def _target(
         self, reference: str, place: Place, pointer: str, *, is_joined: bool
     ) -> Iterator[tuple[object, Place, str, bool]]:
-        """Yield what a reference leads to, where that is no type of its own or is joined by `allOf`."""
+        """Yield what a reference leads to, where that is not a type of its own or is joined by `allOf`."""
         target = self._api.target(reference, joined(pointer, "$ref"))
         if target is None:
             return

@@ -97,7 +97,7 @@ class CutReader:
 
 
 def _renamed(reading: Reading, name: str) -> Reading | None:
-    """Return the reading of an object as that of another name; None where a class has the name."""
+    """Return the reading of an object as that of another name; None if a class has the name."""
     foreign = reading.foreign
     assert foreign is not None, "only what was read is known"
     own = target(foreign.root)

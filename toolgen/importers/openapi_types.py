@@ -42,7 +42,7 @@ _MOST_ROUNDS: Final = 10
 
 
 class _Shared(dict[str, Any]):
-    """What stands for classes that are types; None for one that is no object of clauses."""
+    """What stands for classes that are types; None for one that is not an object of clauses."""
 
     def __getitem__(self, name: str) -> Part:
         part: Part | None = super().__getitem__(name)

@@ -42,7 +42,7 @@ class Alternatives:
         """The places of those that are read as `anyOf`."""
 
     def overlap(self, schema: dict[str, object], place: str) -> bool:
-        """Return whether a value may fit two branches of the `oneOf` of a schema; False where it has none."""
+        """Return whether a value may fit two branches of the `oneOf` of a schema; False if it has none."""
         branches = schema.get("oneOf")
         if not isinstance(branches, list) or len(branches) < 2 or "anyOf" in schema:
             return False

@@ -47,7 +47,7 @@ _IGNORED: Final = ("", False, None)
 def unread_keywords(api: API, operations: Iterable[OpenAPIOperation]) -> Iterator[tuple[str, str, str]]:
     """Yield kind, keyword and address of each keyword of a document, schemas apart, that is not read.
 
-    What no operation refers to is no part of the document here.
+    Parts that no operation refers to are ignored.
     """
     document = api.document
     yield from _unread("the document", document, "")

@@ -28,7 +28,7 @@ from .records import collected
 from .tool import ImportedTool, ReaderResult
 
 RESULT: Final = "result"
-"""The attribute with what a function returns that is no object of attributes."""
+"""The attribute with what a function returns that is not an object of attributes."""
 
 
 class _UntitledSchema(GenerateJsonSchema):

@@ -118,7 +118,7 @@ def decoded(data: bytes, source: str, hint: str = "save it as UTF-8") -> str:
 
 
 def _lines(file: Path, text: str) -> SourceDocument:
-    """Return the values of all lines; a line that is no JSON becomes a finding and leaves no value."""
+    """Return the values of all lines; a line that is not JSON becomes a finding and leaves no value."""
     values: list[object] = []
     findings: list[Finding] = []
     for number, line in enumerate(text.split("\n"), 1):
@@ -142,7 +142,7 @@ def _read_json(text: str, findings: list[Finding]) -> object:
     """Return the value of a text, with a finding of each key that stands twice in its object.
 
     Raises:
-        ValueError: it is no JSON, or has nesting or numbers that no later stage supports.
+        ValueError: it is not JSON, or has nesting or numbers that no later stage supports.
     """
     try:
         value: object = json.loads(

@@ -45,7 +45,7 @@ class ImportedTool:
     """Whether `"format": "date-time"` means a datetime, as it does in a Python source."""
     examples: tuple[dict[str, Json], ...] = ()
     function: str = ""
-    """`package.module:function` that is there and executes it; "" where nothing does."""
+    """Existing function that executes the tool, as `package.module:function`; "" for none."""
 
 
 @frozen_record

@@ -51,15 +51,15 @@ class Constraint:
     takes: Takes
     code: IssueCode
     core: str = ""
-    """The keyword of pydantic's core schemas and of its `Field`; empty where it has none."""
+    """The keyword of pydantic's core schemas and of its `Field`; empty if it has none."""
     error: str = ""
-    """The error of pydantic; empty where it is not about a limit."""
+    """The error of pydantic; empty if it is not about a limit."""
     message: str = ""
     """Requirement on a value, with braces in the place of the limit."""
     side: Literal["low", "high"] | None = None
     """Whether the limit is the smallest or the largest that passes."""
     compare: Callable[[Any, Any], bool] | None = None
-    """Returns whether a value, or a size, passes a limit; None where there is none."""
+    """Returns whether a value, or a size, passes a limit; None if there is none."""
 
     @property
     def is_annotation(self) -> bool:

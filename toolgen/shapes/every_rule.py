@@ -49,7 +49,7 @@ def hidden_errors(
     """Return what adds to the error of a document the errors that it hides; False for types that hide none.
 
     `schema` is the core schema of the documents; with `is_literal` their nulls mean nothing but null. An
-    error stays as it is where the steps do not suffice.
+    error stays as it is if the steps do not suffice.
     """
     if is_literal:
         schema = literal_nulls(schema)

@@ -178,7 +178,7 @@ class ObjectType:
     description: str
     fields: tuple[Field, ...]
     title: str = ""
-    """The title for people; "" where it is made of the name of the class, as for the result of a tool."""
+    """The title for people; "" if it is made of the name of the class, as for the result of a tool."""
     inline: bool = False
     """Written without a name of its own; its JSON Schema stands where it is used."""
     open: bool = False

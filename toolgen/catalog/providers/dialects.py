@@ -60,7 +60,7 @@ class Dialect:
     tool_name: str = _NAME
     """Regular expression of the whole name, of 64 characters at most."""
     property_name: str = ""
-    """Regular expression of the whole key; empty where any key is taken."""
+    """Regular expression of the whole key; empty if any key is taken."""
     plain: str = ""
     """Name of the dialect for tools that cannot be strict; only strict dialects have one."""
     is_structured: bool = False

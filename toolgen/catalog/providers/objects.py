@@ -52,7 +52,7 @@ def object_part(ctx: Context, schema: Schema, place: SchemaPlace, *, is_root: bo
 
 
 def _rest(schema: Schema) -> Any:
-    """Return the schema of undeclared keys: False for none, None where nothing is said of them."""
+    """Return the schema of undeclared keys: False for none, None if nothing is said of them."""
     patterns = list((schema.get("patternProperties") or {}).values())
     undeclared = schema.get("additionalProperties", schema.get("unevaluatedProperties"))
     if not patterns:

@@ -113,7 +113,7 @@ class Context:
     def description(
         self, schema: Mapping[str, Any], place: SchemaPlace, keywords: frozenset[str], *more: str
     ) -> Schema:
-        """Return the description of a part, with what it says nowhere else; empty where there is nothing.
+        """Return the description of a part, with what it says nowhere else; empty if there is nothing.
 
         `keywords` are those of the schema that the provider's schema has too.
         """

@@ -69,7 +69,7 @@ def _root(schema: Schema, losses: list[Loss]) -> tuple[Schema, str, bool]:
 
 
 def _words(keyword: str, value: Any) -> str | None:
-    """Return what a keyword of the root says beside its properties; None where it has what they have not."""
+    """Return what a keyword of the root says beside its properties; None if it has what they have not."""
     if keyword in ("anyOf", "oneOf"):
         return alternatives(value)
     return None if keyword in ("allOf", "enum", "const") else other_rules()

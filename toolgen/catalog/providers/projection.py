@@ -35,7 +35,7 @@ class Projection:
     """One tool in the dialect of a provider."""
 
     id: str = ""
-    """The tool's own id; empty where it was projected by itself."""
+    """The tool's own id; empty if it was projected by itself."""
     tool: str
     """The tool's own name."""
     name: str

@@ -115,7 +115,7 @@ def _exclusive(schema: Schema) -> Schema:
 
 
 def _depth(root: Json, keyword: str) -> int:
-    """Return how many arrays and objects are in each other in a value that is no schema, to `MOST_LEVELS`."""
+    """Return the nesting depth of a value that is not a schema, at most `MOST_LEVELS`."""
     if keyword in _NAMED or keyword in _LISTED or keyword in _SINGLE or keyword == "items":
         return 0
     depth, inner = 0, [root]

@@ -28,7 +28,7 @@ def joined(*texts: str) -> str:
 
 
 def shown(value: Json) -> str:
-    """Return a value in words: a text as it is where that is clear, else JSON."""
+    """Return a value in words: a text as it is if that is clear, else JSON."""
     if (
         isinstance(value, str)
         and value
@@ -46,7 +46,7 @@ def listed(values: Iterable[Json]) -> str:
 
 
 def sentence(keyword: str, value: Json, schema: Mapping[str, Json]) -> str | None:
-    """Return in words what a keyword of the schema says; "" where nothing, None where only code can tell."""
+    """Return in words what a keyword of the schema says; "" if nothing, None if only code can tell."""
     if keyword in _UNSAID or keyword.startswith("x-"):
         return ""
     make = _SENTENCES.get(keyword)

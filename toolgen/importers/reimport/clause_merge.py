@@ -40,7 +40,7 @@ class DesignChange:
     now: str = ""
     """Text that the source has now; empty except for a conflict."""
     line: int = 0
-    """The line in the merged design, of it or of what it is in; 0 where nothing of it is there."""
+    """The line in the merged design, of it or of what it is in; 0 if nothing of it is there."""
     line_before: int = 0
     """The line in the design before the merge."""
 

@@ -196,7 +196,7 @@ class _ModuleMerge:
         return with_imports(settled, *self._imports)
 
     def _item(self, statement: Statement) -> Item | None:
-        """Return what a statement of the author becomes; None where it goes."""
+        """Return the merged statement for one of the author; None if it is removed."""
         name = variable_of(statement.node)
         same = Item(node=statement.node, statement=statement, text=statement.text)
         base, theirs = self._base.get(name), self._theirs.get(name)

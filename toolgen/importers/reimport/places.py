@@ -23,7 +23,7 @@ _CLAUSES: Final = {
 
 
 def variable_of(statement: ast.stmt) -> str:
-    """Return the variable that a statement assigns; empty where it does something else."""
+    """Return the variable that a statement assigns; empty if it does something else."""
     match statement:
         case ast.Assign(targets=[ast.Name(id=name)]):
             return name
@@ -33,13 +33,13 @@ def variable_of(statement: ast.stmt) -> str:
 
 
 def line_of(tree: ast.Module, path: Path) -> int:
-    """Return the line of what a path means, or of the nearest clause around it; 0 where nothing is there."""
+    """Return the line of the clause at a path, or of the nearest one around it; 0 if there is none."""
     nodes = _nodes_on(tree, path)
     return nodes[-1].lineno if nodes else 0
 
 
 def node_at(tree: ast.Module, path: Path) -> ast.AST | None:
-    """Return what a path means; None if it is not there."""
+    """Return the node at a path; None if there is none."""
     nodes = _nodes_on(tree, path)
     return nodes[-1] if path and len(nodes) == len(path) else None
 

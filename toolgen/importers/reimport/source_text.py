@@ -76,7 +76,7 @@ class SourceArguments:
 
     @property
     def indent(self) -> str | None:
-        """The indent of arguments on lines of their own; None where they stand on the line of the call."""
+        """The indent of arguments on lines of their own; None if they stand on the line of the call."""
         lead = self.chunks[0].lead if self.chunks else ""
         return lead.rpartition("\n")[2] if "\n" in lead else None
 

@@ -95,7 +95,7 @@ def is_accepted(node: ast.Call) -> bool:
 
 
 def addresses_in(trees: Iterable[ast.AST]) -> Iterator[tuple[str, ast.Call]]:
-    """Yield the servers and flows with the place of whose they are; it is empty where no clause holds one."""
+    """Yield the servers and flows with the place of whose they are; it is empty if no clause holds one."""
     waiting = [("", node) for node in trees]
     while waiting:
         owner, node = waiting.pop()

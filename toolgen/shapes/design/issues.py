@@ -85,7 +85,7 @@ class IssueReader:
         return findings
 
     def repeated(self, error: ValidationError, most: int) -> Findings | None:
-        """Return the `findings` of the same mistakes in an earlier document; None where there was none."""
+        """Return the `findings` of the same mistakes in an earlier document; None if there was none."""
         if error.error_count() > _MOST_TOGETHER:
             return None
         # Their context is a third of the time, and what is known does not follow from it.

@@ -24,7 +24,7 @@ def is_annotated(schema: Mapping[str, object]) -> bool:
 
 
 def annotated_type(schema: Mapping[str, Any]) -> ScalarType | None:
-    """Return the type by the format and annotations of a text; None where they give none.
+    """Return the type by the format and annotations of a text; None if they give none.
 
     Its limits leave a value, as far as bounds tell.
     """

@@ -37,7 +37,7 @@ _MANY: Final = 10**9
 
 @lru_cache(1_024)
 def linear_engine(pattern: str) -> Any:
-    """Return what matches a pattern without backtracking; None where it cannot be matched so."""
+    """Return a matcher for a pattern without backtracking; None if that is impossible."""
     try:
         return Draft202012Validator({"pattern": pattern}, pattern_options=LINEAR)
     except ValueError:

@@ -39,14 +39,14 @@ class _Place:
 
 
 def filler_of(schema_json: str) -> Callable[[bytes | str], bytes | str] | None:
-    """Return what fills a document of the schema, given as text; None where there is nothing to fill.
+    """Return a function that fills documents of the schema, passed as text; None if nothing can be filled.
 
     The schema is read where it says plainly what holds: behind `properties`, `items` of all items and `$ref`
     to a place in it, and not beside a `$ref`. A default that does not fit the schema of its property, or of
     which that is not decided (`Evaluator`), is not filled.
 
-    What fills returns the document itself where nothing is absent, where it is no JSON, and where the
-    defaults are too many for one document.
+    The function returns the document itself if nothing is absent, if it is not JSON, or if the defaults are
+    too many for one document.
     """
     if '"default"' not in schema_json or '"required"' not in schema_json:
         return None
@@ -74,7 +74,7 @@ class _Places:
         return root if root in useful else None
 
     def _of(self, schema: Any) -> _Place | None:
-        """Return the place of a part, which is read later; None where it is not plain what it refers to."""
+        """Return the place of a part, which is read later; None if it is not plain what it refers to."""
         if (part := self._followed(schema)) is None:
             return None
         if id(part) not in self._by_part:

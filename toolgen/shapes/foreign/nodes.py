@@ -19,7 +19,7 @@ Classes: TypeAlias = Mapping[str, Node]
 
 NULL: Final[Node] = {"type": "null"}
 MEANINGS: Final = "x-meanings"
-"""Keyword of an enum: a text for each value, "" where it has none."""
+"""Keyword of an enum: a text for each value, "" if it has none."""
 ENUM: Final = "x-enum"
 """Keyword of an enum, and of the schema that it is read from: which named enumeration it is."""
 _PLACE: Final = "#/$defs/"
@@ -42,7 +42,7 @@ def target(node: Node) -> str | None:
 
 
 def meanings_of(node: Node) -> list[str]:
-    """Return what each value of an enum means, "" where nobody says."""
+    """Return the meaning of each value of an enum; "" if it is unknown."""
     return list(node.get(MEANINGS, [""] * len(node["enum"])))
 
 

@@ -254,7 +254,7 @@ def has_address(schema: dict[str, Json]) -> bool:
 
 
 def _twice(names: list[Json]) -> str:
-    """Return the text that stands most often in a list of texts; empty where each stands once."""
+    """Return the text that stands most often in a list of texts; empty if each stands once."""
     if not all(isinstance(name, str) for name in names) or len(set(names)) == len(names):
         return ""
     return str(Counter(names).most_common(1)[0][0])

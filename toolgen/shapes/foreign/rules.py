@@ -89,8 +89,8 @@ class Rules:
         With `bounds_patterns`, those that may take long are not matched (`BoundedPatterns`).
 
         Raises:
-            ValueError: it is no valid schema, or names another document; with `bounds_patterns`, also where
-                a reference may lead to more than one place.
+            ValueError: it is not a valid schema, or names another document; with `bounds_patterns`, also if
+                a reference can point to more than one place.
         """
         self._schema = schema
         plain = schema if isinstance(schema, bool) else dict(schema)

@@ -32,7 +32,7 @@ class Targets:
 
     def __init__(self, root: Json) -> None:
         self.fault = ""
-        """A name or a reference that may stand for more than one place; "" where each stands for one."""
+        """A name or a reference that may stand for more than one place; "" if each stands for one."""
         self._root = root
         self._by_reference: dict[tuple[str, str], Json] = {}
         self._bases: dict[int, str] = {}

@@ -60,7 +60,7 @@ def read_docstring(text: str | None) -> DocstringTexts:
 
 
 def _parsed(text: str) -> Docstring | None:
-    """Return the docstring in the style that finds most in it; None where none finds anything it knows."""
+    """Return the docstring in the style that finds most in it; None if none finds anything it knows."""
     from docstring_parser import DocstringMeta, DocstringStyle, ParseError
 
     best, most = None, 0

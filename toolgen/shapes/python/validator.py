@@ -27,7 +27,7 @@ OWN: Final = LABEL + "own "
 """Starts the label of a class that is exact by itself; its name follows."""
 
 _FINITE: Final = cs.CoreConfig(strict=True, allow_inf_nan=False, ser_json_inf_nan="constants")
-"""Refuses what is no number of JSON; of a model, which nobody validates again, it is written as such."""
+"""Refuses what is not a number of JSON; of a model, which nobody validates again, it is written as such."""
 CONFIG: Final[cs.CoreConfig] = {**_FINITE, "validate_by_name": False, "validate_by_alias": True}
 
 _EXACT_BY_ITSELF: Final = frozenset("int bytes datetime date timedelta uuid decimal".split())

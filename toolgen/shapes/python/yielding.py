@@ -37,7 +37,7 @@ class Yielding:
     result: Any
     """Type of the result: of what it returns, else a list of what it yields."""
     is_returned: bool | None
-    """Whether the result is what it returns, and all that it yields is progress alone. None where no
+    """Whether the result is what it returns, and all that it yields is progress alone. None if no
     annotation says so: then it is where it returns anything but None."""
     is_async: bool
 
@@ -45,7 +45,7 @@ class Yielding:
 def yielding_of(function: Callable[..., object], annotation: Any) -> Yielding | None:
     """Return what a function yields by its own kind and the annotation of its result, or `MISSING`.
 
-    None where it yields nothing. A function that returns an iterator counts as one that yields.
+    None if it yields nothing. A function that returns an iterator counts as one that yields.
     """
     written = inspect.unwrap(function)
     is_async = inspect.isasyncgenfunction(written)

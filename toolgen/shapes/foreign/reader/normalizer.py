@@ -115,7 +115,7 @@ class SchemaNormalizer:
         return node
 
     def _referred_name(self, schema: Subschema, followed: Schema) -> str:
-        """Return the name of a schema's target, empty where the target is inside the schema."""
+        """Return the name of a schema's target, empty if the target is inside the schema."""
         at = self._survey.pointer(schema) if isinstance(schema, dict) else None
         pointer = self._survey.pointer(followed)
         is_inside = at is not None and pointer is not None and pointer.startswith(f"{at}/")
