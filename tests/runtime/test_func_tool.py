@@ -228,7 +228,7 @@ def test_everything_wrong_with_a_function_comes_at_once() -> None:
         "'Call' is not a tool name",
         "*args takes any number of arguments, which a schema cannot name",
         "**options takes any number of arguments, which a schema cannot name",
-        "the type of the parameter 'thing' cannot be expressed as a JSON Schema: Unable to generate "
+        "the type of the parameter 'thing' has no JSON Schema: Unable to generate "
         "pydantic-core schema "
         f"for {Opaque!r}",
     ]
@@ -262,7 +262,7 @@ def test_what_cannot_be_a_tool_is_refused() -> None:
     async def waiting(c: SyncToolContext) -> None: ...
 
     refused: list[tuple[Callable[..., object], str]] = [
-        (keyed, "'value' cannot be expressed as a JSON Schema: a map has keys of type int"),
+        (keyed, "'value' has no JSON Schema: a map has keys of type int"),
         (missing, "NameError: name 'Missing' is not defined"),
         (foreign, "the parameter 'context' is a CallContext; write context: SyncToolContext"),
         (named, "the parameter 'tool_context' is a str; write tool_context: SyncToolContext"),

@@ -215,5 +215,5 @@ class Odd(BaseModel):
 
 
 def test_details_have_a_schema() -> None:
-    with pytest.raises(RegistrationError, match="the details of odd cannot be expressed as a JSON Schema"):
+    with pytest.raises(RegistrationError, match="the details of odd have no JSON Schema"):
         func_error("odd", "Odd.", Odd)

@@ -21,7 +21,7 @@ _LENGTHS: Final = limits_of("string")
 _OF_OBJECTS: Final = frozenset(
     ("type", "title", "description", "default", "properties", "required", "additionalProperties")
 )
-"""What the schema of a flat object says; another keyword is of other values, or nobody can ask by it."""
+"""Keywords of the schema of a flat object; no client can ask for one with other keywords."""
 _KEYWORDS: Final = frozenset(
     (
         *"type title description default enum enumNames const format pattern".split(),
@@ -30,11 +30,11 @@ _KEYWORDS: Final = frozenset(
     )
 )
 _OF_CHOICES: Final = frozenset(("type", "title", "description", "default"))
-"""What the schema of a choice among titled texts says beside them, and with sizes that of several choices."""
+"""Keywords of the schema of a choice among titled strings, beside those of the choice itself."""
 
 
 def answer_issues(schema: Mapping[str, object], answer: Json, most: int) -> tuple[FieldIssue, ...]:
-    """Return the issues of an answer to a question of this schema, the first ones."""
+    """Return the first issues of an answer to a question with this schema."""
     if not schema:
         return ()
     closed = {"type": "object", **schema, "additionalProperties": False}
@@ -44,7 +44,7 @@ def answer_issues(schema: Mapping[str, object], answer: Json, most: int) -> tupl
 def value_issues(
     schema: Mapping[str, object], value: Json, most: int, root: Mapping[str, object]
 ) -> tuple[FieldIssue, ...]:
-    """Return the issues of a value by a schema of a tool's types, the first ones.
+    """Return the first issues of a value by a schema of a tool's types.
 
     The root has what its references lead to. What is not decided is left to the tool.
     """
@@ -80,14 +80,14 @@ def _is_field(schema: object) -> bool:
 
 
 def _is_titled(schema: object) -> bool:
-    """Return whether a schema is of one text among some that have titles."""
+    """Return whether a schema is a choice of one titled string."""
     if not isinstance(schema, Mapping) or not set(schema) <= {*_OF_CHOICES, "oneOf"}:
         return False
     return schema.get("type") == "string" and _are_titled(schema.get("oneOf"))
 
 
 def _is_several(schema: object) -> bool:
-    """Return whether a schema is of several texts among some, with titles or without."""
+    """Return whether a schema is a choice of several strings, with or without titles."""
     sizes = set(lengths_of("array"))
     if not isinstance(schema, Mapping) or not set(schema) <= {*_OF_CHOICES, *sizes, "items"}:
         return False
@@ -115,7 +115,7 @@ def _are_titled(choices: object) -> bool:
 
 
 def _is_scalar(schema: object) -> bool:
-    """Return whether a schema is of one string, number or boolean, with supported keywords only."""
+    """Return whether a schema describes one string, number or boolean with supported keywords only."""
     if not isinstance(schema, Mapping) or not set(schema) <= _KEYWORDS:
         return False
     try:

@@ -26,7 +26,7 @@ Arguments = bytes | str | Mapping[str, object]
 """Arguments of a call, as they came: JSON text, or a mapping of JSON values."""
 NO_ARGUMENTS: Final = b"{}"
 CALL: Final = "call_"
-"""What the id of the run of a direct call begins with."""
+"""Prefix of the run ids of direct calls."""
 _OPTIONAL: Final = frozenset(
     {
         *("is_shortened", "is_asked_by_tool", "reason", "handle", "request", "answers"),
@@ -107,7 +107,7 @@ class CallName:
     """
 
     door: str
-    """What took the call from the peer, such as the adapter of a framework."""
+    """Interface that received the call, such as the adapter of a framework."""
     call_id: str
     """The id that the peer gave the call."""
     checkpoint: str = ""
@@ -159,17 +159,17 @@ class FrozenCall:
     handle: str = ""
     request: Mapping[str, Json] | None = None
     answers: tuple[Json, ...] = ()
-    """What was answered to this call before: documents by `answer_document`, each of them verified."""
+    """Earlier answers to this call: verified documents of `answer_document`."""
     is_shortened: bool = False
     """The question or the preview shows only a part of a value."""
     is_asked_by_tool: bool = False
     """The executor wants the approval, and neither the design nor the policy."""
     reason: str = ""
-    """Why it is asked again, where an answer was given and not used."""
+    """Reason why the question is asked again; "" for the first time."""
     sensitive: tuple[str, ...] = ()
-    """Where the arguments have values that nobody is shown: `Codec.sensitive`."""
+    """Places of sensitive values in the arguments: `Codec.sensitive`."""
     resume_state: Json = field(default=None, repr=False)
-    """What the executor gets back with the answer."""
+    """State that the executor stored with the question and receives with the answer."""
     trace: str = ""
     """The span of what was executed, as W3C Trace Context has it (`traceparent`); "" without spans."""
     own_question: str = field(default="", repr=False)

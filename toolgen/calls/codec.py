@@ -332,10 +332,10 @@ def other_class_error(model: type, value: object) -> MalformedResultError:
 
 
 def require_fit(name: str, findings: Findings) -> None:
-    """Raise where a value has issues by its schema.
+    """Check the findings of a value.
 
     Raises:
-        MalformedResultError: as said.
+        MalformedResultError: the value does not fit its schema.
     """
     if findings.issues:
         raise misfit_error(name, findings)

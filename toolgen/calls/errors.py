@@ -185,7 +185,7 @@ class CredentialNeededError(ToolError):
         super().__init__(needed_text(service, requirement, is_refused=is_refused))
         self.service, self.requirement, self.address = service, requirement, address
         self.request = request_of(service, requirement, address)
-        """What is said of the credential to whoever may give it; JSON."""
+        """Description of the missing credential for the person who can provide it, as JSON."""
 
 
 class UnfitAnswerError(ToolError):
@@ -195,7 +195,7 @@ class UnfitAnswerError(ToolError):
     """
 
     is_shown: bool = False
-    """Whether the model gets the answer beside the message; code by hand may set it."""
+    """Whether the model receives the response in addition to the message; your own code can set it."""
 
     def __init__(
         self,
@@ -209,13 +209,13 @@ class UnfitAnswerError(ToolError):
     ) -> None:
         super().__init__(message, retry_hint=retry_hint)
         self.is_sensitive = is_sensitive
-        """Whether the design calls an attribute of the answer sensitive."""
+        """Whether the design marks an attribute of the response as sensitive."""
         self.document = document
         """The answer as received, as JSON."""
         self.value = value
         """The typed answer, with values as received in the places of the warnings."""
         self.warnings = warnings
-        """Where the answer does not fit, and why."""
+        """Issues of the response."""
 
 
 class NotBegunError(ToolError):
@@ -301,7 +301,7 @@ class ToolValidationError(ValueError):
     """A document is invalid."""
 
     _findings: Findings | None = None
-    """Where its issues come from, and have their JSON, if a codec has found them."""
+    """Findings of the codec, from which the issues and their JSON are made; None without a codec."""
 
     def __init__(self, issues: tuple[FieldIssue, ...], more: int = 0, *, is_counted: bool = True) -> None:
         self.args = (issues,)  # as it is copied and pickled, however it was called

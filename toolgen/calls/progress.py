@@ -36,10 +36,10 @@ def checked_fraction(fraction: object) -> float | None:
 
 
 def require_text(text: object) -> None:
-    """Raise where the text of progress is no string.
+    """Check the message of a progress report.
 
     Raises:
-        MalformedReportError: as said.
+        MalformedReportError: it is not a string.
     """
     if not isinstance(text, str):
         raise MalformedReportError(f"the progress message must be a string, not {type(text).__name__}")

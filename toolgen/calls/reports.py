@@ -129,9 +129,9 @@ class TraceStep:
     name: Step
     duration_s: float
     value: Any
-    """What the step gave: the tool's id, the payload, the names of the injected fields, what the executor
-    returned, the JSON, the bounds; or the `ToolError` that ended the call here. A step `after` has only an
-    error: the after-hooks, the size of the result, its artifacts."""
+    """Value that the step produced: the tool's id, the payload, the names of the injected fields, the
+    returned value, the JSON or the bounds; or the `ToolError` that ended the call. The step `after` only has
+    an error: of an after-hook, the size of the result, or its artifacts."""
 
 
 class Trace:
@@ -144,10 +144,10 @@ class Trace:
         self._since = time.perf_counter()
 
     def require_unused(self) -> None:
-        """Raise where this is the trace of another call, before anything runs.
+        """Check, before anything runs, that the trace is new.
 
         Raises:
-            ValueError: as said.
+            ValueError: the trace holds the steps of another call.
         """
         if self.steps:
             raise ValueError(

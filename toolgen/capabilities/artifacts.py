@@ -71,10 +71,10 @@ def is_media_type(text: str) -> bool:
 
 
 def check_name(name: str) -> None:
-    """Raise where a text is no name of an artifact.
+    """Check the name of an artifact.
 
     Raises:
-        ToolError: as said.
+        ToolError: it is not an artifact name.
     """
     if not _NAME.fullmatch(name) or name in (".", ".."):
         raise ToolError(f"{name!r} is not an artifact name; use up to 255 characters without a slash")

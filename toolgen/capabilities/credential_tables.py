@@ -57,7 +57,7 @@ _LEASE: Final = """
     ON CONFLICT (scope, owner, name) DO UPDATE SET expires_at = excluded.expires_at
     WHERE credential.data = excluded.data
 """
-"""Of a row whose time is over nothing is left: `_PRUNE` stands before it."""
+"""`_PRUNE` runs first, so expired rows are deleted."""
 _FORGET: Final = "DELETE FROM credential WHERE scope = ? AND owner = ?"
 
 

@@ -58,7 +58,7 @@ class DisabledTools:
         self._loaded: Mapping[str, DisabledTool] | None = None
         """The disabled tools by id; None before the store was read."""
         self._read_at: float | None = None
-        """When it was read last, or that was tried; None where it has to be read."""
+        """Time of the last attempt to read the list; None if it must be read now."""
         self._reading: asyncio.Task[None] | None = None
         self._held: set[asyncio.Task[object]] = set()
 

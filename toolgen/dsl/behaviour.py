@@ -12,7 +12,7 @@ from .clause import Clause, Names, Sentence, Span
 from .composites import Object, Type
 
 Value: TypeAlias = bool | int | float | str
-"""What an argument is compared with."""
+"""Value that an argument is compared with."""
 
 
 class Confirm(Clause):

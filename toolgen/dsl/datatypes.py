@@ -19,17 +19,17 @@ from toolgen.shapes.fields import ScalarKind
 from .clause import Clause
 
 Held = TypeVar("Held")
-"""What a default or an example of the type is in Python."""
+"""Python type of a default or an example."""
 Choice = TypeVar("Choice")
-"""What stands in `enum`."""
+"""Type of the values of `enum`."""
 Bound = TypeVar("Bound")
-"""What `minimum`, `maximum` and `multiple_of` are."""
+"""Type of `minimum`, `maximum` and `multiple_of`."""
 Length = TypeVar("Length")
-"""What `min_length` and `max_length` are."""
+"""Type of `min_length` and `max_length`."""
 Text = TypeVar("Text")
-"""What `pattern` and `format` are."""
+"""Type of `pattern` and `format`."""
 Flag = TypeVar("Flag")
-"""What `unique_items` is."""
+"""Type of `unique_items`."""
 
 
 _NAMES: Final = frozenset(row.name for row in CONSTRAINTS)

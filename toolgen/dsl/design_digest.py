@@ -41,7 +41,8 @@ _CLAUSE_KINDS: Final = frozenset(map(id, CLAUSES))
 _VALUE_KINDS: Final = frozenset(map(id, _VALUES))
 """Identities, as a class of the author's may have a hash of its own."""
 _FORGOTTEN: Final = frozenset(["source", "__orig_class__"])
-"""What a clause has beside its arguments: its place, and what a type checker was told."""
+"""Attributes of a clause that are not its arguments: its place in the source, and the type for type
+checkers."""
 
 
 def design_digest(design: object) -> str:

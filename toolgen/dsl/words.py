@@ -11,7 +11,7 @@ from . import http
 IMPORTS: Final = {"d": "from toolgen import dsl as d", "http": "from toolgen.dsl import http"}
 """The imports of a design by the name that they bind, in their order."""
 _MODULES: Final = {"d": sys.modules["toolgen.dsl"], "http": http}
-"""By name: an import of the package, whose `build` needs this module, would be a circle."""
+"""Modules by name. Importing the package here would be circular, because its `build` needs this module."""
 PREFIXES: Final = {word: name for name, module in _MODULES.items() for word in module.__all__}
 """The module of each word, as a design calls it."""
 _PART: Final = re.compile(r"""(?<!\w)'[^']*'|"[^"]*"|[\w.]++(?!=)|[()]""")

@@ -42,7 +42,7 @@ class Events:
         """Runs whose events have the numbers of their log."""
         self._subscriptions: tuple[Subscription, ...] = ()
         self.is_idle = True
-        """Nobody listens; whoever emits asks first, and builds no event then."""
+        """True without subscribers; check it before you build an event."""
 
     def emit(self, event: Event, meta: CallMeta = NO_META) -> None:
         """Number a new event, date it, give it the ids of the call, and queue it for the subscribers.

@@ -75,7 +75,7 @@ class ToolStart(EventHead):
     """The text for people: the tool's call hint, filled."""
     parent_tool_call_id: str = ""
     runs_once: bool = False
-    """Whether a second execution might have an effect that the first one had."""
+    """Whether a second execution could repeat an effect of the first one."""
 
 
 @record
@@ -95,10 +95,10 @@ class ToolUpdate(EventHead):
     type: Literal["tool_update"] = "tool_update"
     tool: str
     fraction: float | None = None
-    """How far the work is, from 0 to 1; None when it is not known."""
+    """Fraction of the work that is done, from 0 to 1; None if unknown."""
     message: str = ""
     value: Any = None
-    """What the tool's progress codec encodes."""
+    """Progress value, encoded by the tool's progress codec."""
     number: int = 0
     """The number of an intermediate result of the call, from 1; 0 for progress."""
 
@@ -121,13 +121,13 @@ class ToolEnd(EventHead):
     """Id of the tool; the requested name if no tool has it."""
     status: EndStatus
     result: Any = None
-    """What the model reads; None while there is nothing to read."""
+    """Result as the model reads it; None if there is none yet."""
     error: ErrorDocument | None = None
     display: str = ""
     """Text for people: the tool's result hint, filled, or what the executor said."""
     bounds: BoundsDocument | None = None
     warnings: Sequence[IssueDocument] = ()
-    """Where the answer of a lenient service does not fit; the result has these values as received."""
+    """Issues in the response of a lenient service; the result contains these values as received."""
     artifacts: Sequence[ArtifactDocument] = ()
     is_final: bool = False
     run_link: RunLinkDocument | None = None
@@ -137,7 +137,7 @@ class ToolEnd(EventHead):
     answered_id: str = ""
     """Names what the call waited for, whose answer led to this end."""
     resolved_by: str = ""
-    """Who has found out what became of a call whose outcome was unknown."""
+    """Person who resolved a call whose outcome was unknown."""
 
 
 @record
@@ -162,7 +162,7 @@ class QuestionAsked(EventHead):
     answer_schema: Mapping[str, Any] | None = None
     """JSON Schema; a text where there is none."""
     reason: str = ""
-    """Why it is asked again, where an answer was given and not used."""
+    """Reason why the question is asked again; "" for the first time."""
 
 
 @record
@@ -185,7 +185,7 @@ class ApprovalRequested(EventHead):
     requested_by: str = ""
     """The person for whom the call was made; "" where nobody said."""
     reason: str = ""
-    """Why it is asked again, where an answer was given and not used."""
+    """Reason why the question is asked again; "" for the first time."""
 
 
 @record
@@ -206,9 +206,9 @@ class InputRequested(EventHead):
     requested_by: str = ""
     """The person for whom the call was made; "" where nobody said."""
     reason: str = ""
-    """Why it is asked again, where an answer was given and not used."""
+    """Reason why the question is asked again; "" for the first time."""
     request: Mapping[str, Any] | None = None
-    """What credential is missing, where one is: as the tool said it."""
+    """Description of the missing credential, as the tool requested it; None for other questions."""
 
 
 @record
@@ -225,7 +225,7 @@ class AnswerAccepted(EventHead):
     tool: str = ""
     """"" for a planner."""
     answered_by: str = ""
-    """Who answered, as the host named them."""
+    """Person who answered, as named by the host."""
 
 
 @record
@@ -240,7 +240,7 @@ class ToolAuthorization(EventHead):
     reason: str = ""
     suspension_id: str = ""
     answered_by: str = ""
-    """Who answered, as the host named them."""
+    """Person who answered, as named by the host."""
     grant_id: str = ""
     """The grant by which the call was approved, without another question."""
 
@@ -259,7 +259,7 @@ class PlanRetry(EventHead):
 
     type: Literal["plan_retry"] = "plan_retry"
     attempt: int
-    """Which attempt at the planning failed, from 1."""
+    """Number of the failed planning attempt, from 1."""
     delay_s: float = 0.0
     """Seconds until the next one; 0 where a model is asked again at once."""
     reason: str
@@ -275,7 +275,7 @@ class AssistantReply(EventHead):
     is_truncated: bool = False
     """The model came to the limit of its tokens: the text just ends."""
     provider: ProviderDocument | None = None
-    """What the provider of the model says of the text; None where it says nothing."""
+    """Provider data for the text, such as citations; None without any."""
 
 
 @record
@@ -350,9 +350,9 @@ class EventsDropped(EventHead):
 
     type: Literal["events_dropped"] = "events_dropped"
     count: int
-    """Here."""
+    """Number of events that are missing at this position."""
     total: int
-    """Since the subscription began."""
+    """Number of lost events since the subscription began."""
 
 
 @record

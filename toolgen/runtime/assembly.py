@@ -68,13 +68,13 @@ class Assembly:
         self.registry = Registry(options, self.toolsets)
         self.directory = self.registry.directory
         self.waits: WaitRegistry | None = None
-        """What executes the runs; None where there are none."""
+        """Registry that executes the runs; None without an engine."""
         self.loops: LoopOwner | None = None
         """The agents; None without any."""
         self.joined: Any = None
-        """What hosts see of them."""
+        """Public view of the agents."""
         self._warned: set[str] = set()
-        """Ids of the tools that the log has named."""
+        """Ids of the tools that were logged."""
 
     @cached_property
     def tools(self) -> WaitingTools:
@@ -249,10 +249,10 @@ class Registry:
 
 
 def check_policy(policy: object) -> None:
-    """Raise where what decides about all calls is a class, or cannot decide.
+    """Check the policy of a host.
 
     Raises:
-        RegistrationError: as said.
+        RegistrationError: it is a class, or has no method `decide`.
     """
     if isinstance(policy, type):
         raise RegistrationError(

@@ -27,10 +27,10 @@ class LocalStore(Protocol):
 
 
 def require_engine(engine: Engine, stores: Mapping[str, object], *, has_secret: bool) -> None:
-    """Raise where a host gives something else than an engine, or one that cannot have its stores.
+    """Check the engine of a host, and that its workers can share the stores.
 
     Raises:
-        RegistrationError: as said; for the stores as `require_shared`.
+        RegistrationError: it is not an engine, or its workers cannot share a store (`require_shared`).
     """
     _refuse_other(engine)
     require_shared(engine, stores, has_secret=has_secret)
@@ -56,7 +56,7 @@ def require_shared(engine: Engine, stores: Mapping[str, object], *, has_secret: 
         has_secret: Whether the host gave a secret.
 
     Raises:
-        RegistrationError: as said; it names every such store, and what to give in its place.
+        RegistrationError: a store or the secret is not shared; the message names each, and its replacement.
     """
     if not engine.caps.has_many_workers:
         return
@@ -75,10 +75,10 @@ def require_shared(engine: Engine, stores: Mapping[str, object], *, has_secret: 
 
 
 def _refuse_other(engine: object) -> None:
-    """Raise where a host gives something else than an engine.
+    """Check that the engine of a host is one.
 
     Raises:
-        RegistrationError: as said.
+        RegistrationError: it is not an engine.
     """
     if hasattr(engine, "start_run") and not isinstance(engine, type):
         return

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 __all__ = ["allow_tools", "filter_toolset", "prefixed", "with_confirmation"]
 
 Predicate: TypeAlias = Callable[[ToolSpec, ReadonlyContext], bool | Awaitable[bool]]
-"""Whether a tool is there for a request."""
+"""Decides whether a tool is offered for a request."""
 
 Change: TypeAlias = Callable[[Sequence[BoundTool]], Sequence[BoundTool]]
 
@@ -41,11 +41,11 @@ class _View:
     inner: DynamicToolset
     change: Change = list
     predicate: Predicate | None = None
-    """Whether a tool is there for a request, before the change; None where all are."""
+    """Decides whether a tool is offered, before the change; None offers all."""
     own_prefix: str | None = None
     """Beginning of the names that another prefix replaces; None where the inner toolset says it."""
     _last: tuple[object, ListedTools] | None = None
-    """What was chosen last, and what was made of it."""
+    """The last selection and its result."""
 
     @property
     def name(self) -> str:

@@ -68,7 +68,7 @@ class AgentAnswer:
     began: float
     """Seconds since 1970."""
     output: Any = None
-    """What the loop of the run returned, its `pending` as in `CallOutcome`; None if it returned nothing."""
+    """Output of the run's loop, with `pending` as in `CallOutcome`; None without an output."""
     failure: Mapping[str, str] | None = None
     """`kind` and `message`, where it was not completed."""
 

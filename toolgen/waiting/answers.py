@@ -166,10 +166,10 @@ def validate_answer(spec: ToolSpec | None, frozen: FrozenCall, answer: Json, lim
 
 
 def check_answer_limits(answer: Json, limits: Limits) -> None:
-    """Raise where an answer exceeds a limit.
+    """Check the size and the depth of an answer.
 
     Raises:
-        BadAnswerError: as said.
+        BadAnswerError: it exceeds a limit.
     """
     # Whether it is JSON is found out elsewhere.
     text = json.dumps(answer, ensure_ascii=False, default=repr)
@@ -217,10 +217,10 @@ def _decision(frozen: FrozenCall, answer: Json, key: str, optional: Collection[s
 
 
 def _require_no_secret(frozen: FrozenCall, answer: Json) -> None:
-    """Raise for an answer that may hold a credential, which no journal takes; nothing of it is quoted.
+    """Check that an answer contains no credential, because the journal must not store one.
 
     Raises:
-        BadAnswerError: as said.
+        BadAnswerError: the answer might contain a credential; the message quotes nothing of it.
     """
     match answer:
         case {"available": bool(), **rest} if not rest:

@@ -28,7 +28,7 @@ from .wait_registry import OpenedToken
 T = TypeVar("T")
 
 Detached: TypeAlias = bool | Callable[[], bool]
-"""Whether a call goes on if its caller is cancelled; a function says so when that happens."""
+"""Whether a call continues if its caller is cancelled; a function decides at that moment."""
 
 log = logger("toolgen.runtime")
 

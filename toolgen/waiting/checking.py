@@ -35,9 +35,9 @@ class CheckedCall:
     tool: str
     """Both as the record says, which may be forged unless it is `sealed`; "" where it cannot be read."""
     call: FrozenCall | None
-    """What it says; None where it cannot be read."""
+    """The call of the record; None if the record cannot be read."""
     record: Json = None
-    """The whole of it."""
+    """The complete record."""
 
 
 async def checked_calls(

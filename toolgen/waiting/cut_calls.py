@@ -31,7 +31,7 @@ class CutCall:
     begun_steps: Sequence[int]
     """Numbers of its steps that began what may not run twice; 0 is that of its first execution."""
     waits: Mapping[int, Json]
-    """What it waits for, by the numbers of its waits."""
+    """Subjects of its open waits, by number of the wait."""
     agent_run: str
     """Id of the run of an agent that was to answer it; "" for none."""
     is_not_run: bool = False

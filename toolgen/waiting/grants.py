@@ -147,10 +147,10 @@ def granted_terms(frozen: FrozenCall | None, answer: Json) -> Any:
 
 
 def refuse_grant_of_peer(options: WaitOptions, frozen: FrozenCall | None, answer: Json) -> None:
-    """Raise if an answer that comes through MCP or a framework grants, and the host does not allow that.
+    """Check that an answer that comes through MCP or a framework can grant further calls.
 
     Raises:
-        BadAnswerError: as said.
+        BadAnswerError: the answer grants further calls, but the host does not allow that.
     """
     if granted_terms(frozen, answer) is not None and not options.peers_may_grant:
         raise BadAnswerError(
@@ -161,10 +161,10 @@ def refuse_grant_of_peer(options: WaitOptions, frozen: FrozenCall | None, answer
 async def require_grant(
     waits: WaitRegistry, spec: ToolSpec | None, frozen: FrozenCall, answer: Json, by: str
 ) -> None:
-    """Raise if an answer has a grant that does not count; nothing for an answer without one.
+    """Check the grant in an answer, if there is one.
 
     Raises:
-        BadAnswerError: as said; the call still waits.
+        BadAnswerError: the grant is not valid; the call stays suspended.
     """
     terms = granted_terms(frozen, answer)
     if terms is None or not isinstance(answer, dict):

@@ -30,7 +30,7 @@ R = TypeVar("R", bound=Mapping[str, Any])
 INTERMEDIATE: Final = "toolgen.intermediate"
 """The one key of the answer that is an intermediate result of pending work."""
 UNKNOWN: Final[dict[str, Json]] = {"unknown": "its result was not kept; it may have run"}
-"""What is said of a call whose process ended while it ran."""
+"""Result of a call whose process ended while it ran."""
 _SHORTEST_S: Final = 0.1
 """The shortest time to answer, however late the call was frozen."""
 
@@ -204,7 +204,7 @@ class WaitingInput(TypedDict):
 
     frozen: NotRequired[Frozen]
     call: NotRequired[CallDocument]
-    """Where nothing is frozen."""
+    """The call, if it is not suspended."""
     child: NotRequired[ChildOfCall]
     """The run that answers a `call` which was executed; without it the call has not begun."""
     version: int

@@ -21,7 +21,7 @@ from .loop import call_of
 from .wait_registry import WaitRegistry
 
 EDITED: Final = "the call was made again with other arguments"
-"""Why the question of a call was taken back whose arguments somebody edited."""
+"""Reason with which a question is canceled when the arguments of its call are edited."""
 
 
 @record
@@ -30,7 +30,7 @@ class LedgerPlace:
 
     run_id: str
     is_taken: bool = False
-    """Whether this very call took the place."""
+    """Whether this exact call has the place."""
     edited: RunStatus | None = None
     """The run of the same call with the arguments before they were edited; its question is still open."""
 

@@ -32,7 +32,7 @@ Settle: TypeAlias = "Callable[[Resolution], Awaitable[None]]"
 """Stores what became of a call, once its unknown outcome was told."""
 
 BY_ITSELF: Final = "the call itself, which ended late"
-"""Who says what became of it."""
+"""Name recorded as the source of an outcome that a late executor reported."""
 
 log = logger("toolgen.runtime")
 
@@ -240,4 +240,4 @@ class Resolution:
     result: Json = None
     """The result of a call that ended well, as the result schema of its tool says."""
     message: str = ""
-    """Why a call has failed, for the model."""
+    """Error message for the model, if the call failed."""

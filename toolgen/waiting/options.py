@@ -33,7 +33,7 @@ class WaitOptions:
     """The options for suspended calls of a runtime."""
 
     is_interactive: bool = True
-    """Whether there is somebody to ask; runs of agents ask nobody either without."""
+    """Whether a person can be asked. If false, runs of agents ask nobody either."""
     expires_s: float = WEEK_S
     """Seconds in which an answer is taken."""
     max_per_run: int = 100
@@ -50,9 +50,10 @@ class WaitOptions:
     max_grant_uses: int = 100
     """Maximum number of calls for which an answer may grant."""
     peers_may_grant: bool = False
-    """Whether an answer that comes through MCP or a framework may grant; it may come from a model."""
+    """Whether answers that come through MCP or a framework can grant further calls. Such an answer might come
+    from a model."""
     rule: AnswerRule | None = None
-    """Whether a person may give an answer; without it everybody with the token may.
+    """Rule that decides whether a person may give an answer. Without a rule, everybody with the token may.
 
     It is asked in the process that takes the answer, and again in the one that executes the call.
     """

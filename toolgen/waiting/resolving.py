@@ -145,7 +145,7 @@ async def keep_outcome(
     Texts in it quote neither those of the arguments nor those of a block of `hiding` around this call.
 
     Raises:
-        ResolveError: somebody has said something else.
+        ResolveError: somebody else recorded another outcome.
     """
     digest = sha256(result.json).hexdigest()
     end = as_json(_shown_end(result, spec, by, arguments))

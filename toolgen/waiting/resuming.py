@@ -49,11 +49,11 @@ _CHANGED: Final = "the tool has changed since the question was asked"
 _UNFIT: Final = "{} has changed since the question was asked, and the arguments no longer fit; it was not run"
 _GONE: Final = "the tool was not registered when the answer arrived"
 UNSEALED: Final = "the answer in the journal has no valid seal"
-"""Why it is asked again, of an answer that has no seal for this very question."""
+"""Reason why a question is asked again if its answer has no seal for this question."""
 _SEAL_HINT: Final = (
     "it is forged, or sealed with another secret; pass the same Runtime(secret=...) in all processes"
 )
-"""Why it may have none, and what to do, for the log."""
+"""Cause and fix for the log."""
 
 
 @frozen_record
@@ -74,7 +74,7 @@ class Resumed:
     """A call that was resumed with an answer."""
 
     tool: RegisteredTool | None
-    """None where it is not here."""
+    """The tool; None if it is not available in this process."""
     result: ToolResult
     """The result for its client, with the token where it waits again."""
     id: str

@@ -31,7 +31,7 @@ async def kept_sealer(engine: Engine, *, is_checking: bool) -> Sealer | None:
     A missing one is made, unless calls wait that were sealed with it.
 
     Raises:
-        MissingSecretError: as said.
+        MissingSecretError: the secret is missing, and suspended calls were sealed with it.
         StoreError: it cannot be read or made.
 
     One that only checks what waits gets a secret of its own then.

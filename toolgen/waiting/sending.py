@@ -11,10 +11,10 @@ from .wait_registry import WaitRegistry
 
 
 async def require_session(waits: WaitRegistry, session_id: str, run_id: str, op: str) -> None:
-    """Raise if the session of an operation has ended, and no answer to the operation was accepted before.
+    """Check that the session of an operation still accepts answers.
 
     Raises:
-        LateAnswerError: as said.
+        LateAnswerError: the session has ended, and no answer was accepted before.
         UnknownRunError: no run has the id.
     """
     if not session_id or waits.has_ended is None or not await waits.has_ended(session_id, run_id):

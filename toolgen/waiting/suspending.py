@@ -31,7 +31,7 @@ from .options import WaitOptions
 from .wait_registry import WaitRegistry
 
 TOO_MANY: Final = "too many calls already wait for an answer; answer one of them first"
-"""Why a further one is denied."""
+"""Reason with which further calls are denied."""
 
 _CREDENTIAL: Final[dict[str, Json]] = {
     "type": "object",
@@ -47,9 +47,9 @@ class CallSuspender:
 
     waits: WaitRegistry
     is_found_again: Callable[[RegisteredTool], bool] | None = None
-    """Whether the workers of the engine find a tool by themselves; None where any tool is."""
+    """Whether the workers of the engine can find a tool themselves; None if they can find every tool."""
     further_bytes: Callable[[], int] = int
-    """Returns the bytes of JSON that the engine keeps beside a call that waits: what its run says of it."""
+    """Returns the bytes of JSON that the engine stores in addition to a suspended call, for its run."""
 
     def obstacle(self, tool: RegisteredTool) -> ToolgenError | None:
         """Return why no call of a tool can wait: only its caller has the tool."""

@@ -69,7 +69,7 @@ class OpenedToken:
     status: WaitStatus
     id: str
     record: SealedCall | None
-    """None for a planner's question."""
+    """The sealed call; None for a planner's question."""
     question: Mapping[str, Any]
     """Question of a planner; empty for a call."""
 
@@ -105,19 +105,19 @@ class WaitRegistry:
         self._loops: dict[str, Loop] = {}
         self._activities: dict[str, Activity] = {}
         self._listeners: dict[str, OnEvent] = {}
-        """Listeners by loop; each hears of the events of its runs."""
+        """Event listeners by loop."""
         self._last_events: LastEvents | None = None
         self._on_forget: OnForget | None = None
         self._is_registered = False
         self.process: Final = uuid.uuid4().hex
-        """Names this process in the runs of calls that begin or are joined here."""
+        """Id of this process in the runs of calls that it begins or joins."""
         self.late_ends = LateEnds()
         self.is_closed = False
-        """The runtime is closed, or is being closed: nobody starts the engine again."""
+        """Whether the runtime is closed or closing, so that the engine is not started again."""
         self._is_checking = False
-        """Only looks at what waits, until `make_secret`."""
+        """Only reads suspended calls until `make_secret` is called."""
         self.has_ended: SessionEnded | None = None
-        """Returns whether a session takes no answers any more; None where there are no agents."""
+        """Returns whether a session no longer accepts answers; None without agents."""
         self._named: set[str] | None = None
         """The runs that this process executes; None for all."""
         self._results: dict[str, list[asyncio.Future[ToolResult]]] = {}
@@ -148,10 +148,10 @@ class WaitRegistry:
         self._on_forget = on_forget or self._on_forget
 
     def require_idle(self) -> None:
-        """Raise where this process already executes runs, so that nothing more can be registered.
+        """Check that loops and activities can still be registered.
 
         Raises:
-            RegistrationError: as said.
+            RegistrationError: this process already executes runs.
         """
         if self._is_registered and self.engine.is_worker:
             raise RegistrationError(
@@ -219,10 +219,10 @@ class WaitRegistry:
     # Calls that begin to wait.
 
     def require_question_left(self, tool: str, answered: int) -> None:
-        """Raise where a call that had so many questions answered may ask no further one.
+        """Check that a call with so many answered questions can ask another one.
 
         Raises:
-            ToolError: as said.
+            ToolError: the call has asked the maximum number of questions.
         """
         if answered >= self.options.max_questions:
             raise ToolError(f"{tool} asked {answered} questions, the maximum for one call")

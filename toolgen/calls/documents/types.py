@@ -49,11 +49,11 @@ class ArtifactDocument(TypedDict):
     """The data, if it is small."""
     uri: NotRequired[str]
     href: NotRequired[str]
-    """Where an HTTP client reads the data, relative to its surface."""
+    """URL of the data for an HTTP client, relative to its surface."""
     view: NotRequired[str]
-    """How an HTTP client shows it."""
+    """View with which an HTTP client shows the data."""
     not_stored_reason: NotRequired[str]
-    """Why no store has it."""
+    """Reason why the data was not stored."""
     tool: NotRequired[str]
     """Id of the tool that made it."""
     tool_call_id: NotRequired[str]
@@ -112,7 +112,7 @@ class ErrorDocument(TypedDict):
     example: NotRequired[Any]
     """Arguments that the tool accepts."""
     causes: NotRequired[list[str]]
-    """What stands behind the error, the nearest first, also in the runs of other agents."""
+    """Causes of the error, the nearest first, including those in the runs of other agents."""
     correlation_id: NotRequired[str]
     """Id under which the log has the traceback."""
     has_begun: NotRequired[bool]
@@ -150,20 +150,20 @@ class ResultDocument(TypedDict):
     tool_call_id: str
     status: ToolStatus
     result: NotRequired[Any]
-    """What the model reads; absent if there is nothing to read yet."""
+    """Result as the model reads it; absent if there is none yet."""
     error: NotRequired[ErrorDocument]
     display: NotRequired[str]
     """Text for people: the tool's result hint, or what the executor said."""
     bounds: NotRequired[BoundsDocument]
     warnings: NotRequired[list[IssueDocument]]
-    """Where the answer of a lenient service does not fit; the result has these values as received."""
+    """Issues in the response of a lenient service; the result contains these values as received."""
     artifacts: NotRequired[list[ArtifactDocument]]
     content: NotRequired[list[dict[str, Any]]]
     """Content blocks as MCP has them; in no event."""
     is_final: NotRequired[bool]
     """The result ends the turn as it is."""
     approved_by: NotRequired[str]
-    """Who granted the call before, and when; in no event, which has `tool_authorization`."""
+    """Person who granted the call, and the time; absent in events, which have `tool_authorization`."""
     run_link: NotRequired[RunLinkDocument]
     telemetry: NotRequired[TelemetryDocument]
 

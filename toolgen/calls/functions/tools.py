@@ -55,7 +55,7 @@ LOCAL: Final = "local.functions"
 _MOST_TYPES: Final = 1_024
 """The most types of parameters, and of results, that are known to have a codec."""
 _NO_RESULT: Final = (Unfinished, Delegated, Pending, Received)
-"""What a function may return in the place of a result."""
+"""Values that a function can return instead of a result."""
 
 
 class FunctionPayload(ToolModel):
@@ -269,12 +269,9 @@ def _codec(
             try:
                 TypeCodec(parameter.annotation, parameter.name)
             except Exception as failure:  # noqa: BLE001 - as in `func_error`; it is a problem of the registration
-                problems.append(
-                    f"the type of the parameter {parameter.name!r} cannot be expressed as a JSON "
-                    f"Schema: {failure}"
-                )
+                problems.append(f"the type of the parameter {parameter.name!r} has no JSON Schema: {failure}")
         if len(problems) == before:
-            problems.append(f"the parameters cannot be expressed as a JSON Schema: {error}")
+            problems.append(f"the parameters have no JSON Schema: {error}")
         return None
     if schema is not None:
         from .authored import authored_codec  # few functions need it
@@ -335,7 +332,7 @@ def _result(name: str, read: TypedFunction, problems: list[str]) -> TypeCodec | 
         made = partial(TypeCodec, type_, type_name, is_result=True, description=texts)
         return deferred(made) if _holds(_is_plain_result, type_) else made()
     except Exception as error:  # noqa: BLE001 - as in `func_error`; it is a problem of the registration
-        problems.append(f"the result type cannot be expressed as a JSON Schema: {error}")
+        problems.append(f"the result type has no JSON Schema: {error}")
         return None
 
 

@@ -55,7 +55,7 @@ if TYPE_CHECKING:
     from .registered_tool import RegisteredTool
 
 WHY_CANCELED: Final = "the call was cancelled"
-"""Why a call failed whose caller is gone."""
+"""Error of a call whose caller was cancelled."""
 _hooks: Final[Any] = LazyModule("toolgen.calls.steps.hook_stages", None)
 storing: Final[Any] = LazyModule("toolgen.calls.steps.result_storing", None)
 _scalars: Final[Any] = LazyModule("toolgen.shapes.design.scalars", None)
@@ -213,10 +213,10 @@ def failure_of(frame: Frame, error: BaseException) -> ToolError:
 
 
 async def _require_enabled(frame: Frame, why_disabled: Callable[[str], Awaitable[str | None]]) -> None:
-    """Emit that the call is denied, and raise, where its tool is disabled.
+    """Check that the tool is enabled; otherwise emit that the call is denied.
 
     Raises:
-        ToolError: as said.
+        ToolError: the tool is disabled.
     """
     spec = frame.spec
     if (reason := await why_disabled(spec.id)) is None:

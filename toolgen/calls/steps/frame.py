@@ -105,15 +105,15 @@ class RuntimeServices:
     spans: CallSpans | None = None
     metrics: CallMetrics | None = None
     is_measured: bool = field(init=False)
-    """Whether there are spans or metrics."""
+    """Whether calls are recorded in spans or metrics."""
     why_disabled: Callable[[str], Awaitable[str | None]] | None = None
     """Returns why a tool is not executed now, by id; "" where nobody said, None where it is executed."""
     suspender: Suspender | None = None
-    """None where no call can wait."""
+    """Suspends calls; None if this runtime cannot."""
     run_id: str = ""
     """The run that keeps the artifacts of results; without one it is that of the call."""
     is_interactive: bool = True
-    """Whether there is somebody to ask."""
+    """Whether a person can be asked."""
     limits: Limits = DEFAULT_LIMITS
     unknown_tool_hooks: tuple[HookMethod, ...] = ()
     """Methods of hooks for calls of tools that do not exist."""
@@ -124,7 +124,7 @@ class RuntimeServices:
     new_batch: Callable[[], Batch] = field(init=False)
     """Makes the batch of a single call."""
     needs_steps: bool = field(init=False)
-    """Whether no call goes straight, also that of a tool whose snapshot another runtime has made."""
+    """Whether every call takes all steps, even if the snapshot with its tool belongs to another runtime."""
 
     def __post_init__(self) -> None:
         self.is_measured = self.spans is not None or self.metrics is not None

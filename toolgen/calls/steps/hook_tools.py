@@ -29,7 +29,7 @@ class HookTools:
         self._silent: set[str] = set()
         """Names of dynamic toolsets that do not say what they may list."""
         self.is_settled = not self._namers
-        """Whether every id was found."""
+        """Whether all ids are known."""
 
     def add(self, tools: Iterable[str]) -> None:
         """Record that tools with these ids exist, or may be listed."""
@@ -40,10 +40,10 @@ class HookTools:
         self._silent.add(toolset)
 
     def require_all_known(self) -> None:
-        """Raise if a hook or a rule names a tool that cannot exist.
+        """Check the tools that hooks and rules name.
 
         Raises:
-            RegistrationError: as said.
+            RegistrationError: a hook or a rule names a tool that cannot exist.
         """
         if self.is_settled:
             return

@@ -148,10 +148,10 @@ class Locks:
 
 
 def _refuse_stuck(lock: Lock, above: RunningCall | None, call: RunningCall) -> None:
-    """Raise where a call would wait for an executor that nobody waits for any more.
+    """Check that a call would not wait for a stuck executor.
 
     Raises:
-        StuckLockError: as said.
+        StuckLockError: the executor that holds the lock is stuck.
     """
     for holder in lock.holders_below(above):
         if holder.is_stuck:
@@ -164,7 +164,7 @@ def _refuse_circle(lock: Lock, above: RunningCall | None, call: RunningCall) -> 
     Without a lock that one of its callers holds, nothing can wait for them.
 
     Raises:
-        DeadlockError: as said.
+        DeadlockError: the call would wait for itself or one of its callers.
     """
     callers = set(call.lineage())
     if all(caller.lock is None for caller in callers):

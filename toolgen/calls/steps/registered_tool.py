@@ -57,7 +57,7 @@ class RuntimeOptions:
     timeout: float | None = None
     """Seconds for tools whose design says nothing."""
     list_disabled: ListDisabled | None = None
-    """None where no tool can be disabled."""
+    """Lists the disabled tools; None if this runtime cannot disable tools."""
     limits: Limits = DEFAULT_LIMITS
 
 
@@ -88,17 +88,18 @@ class RegisteredTool:
         self._set_hooks(options)
         self._set_surroundings(options)
         self.starts_run: bool = getattr(execute, "starts_run", False)
-        """Whether the run of an agent answers its calls."""
+        """Whether calls are executed by runs of an agent."""
         self.begins_itself: bool = getattr(execute, "begins_itself", False)
         """The executor says when its work begins: `ToolContext.begin`."""
         self.may_repeat = spec.may_repeat or self.starts_run
-        """Whether a second execution is harmless: by its design, or as it only starts an agent's run."""
+        """Whether a second execution is harmless: according to the design, or because the tool only starts a
+        run."""
         self.needs_no_thread_or_lock = self.is_async and not spec.is_sequential
-        """Whether its calls need neither a thread nor a lock."""
+        """Whether calls need neither a thread nor a lock."""
         self.timeout = options.timeout if spec.timeout is None else spec.timeout
         """Seconds for one call; None for no limit."""
         self.is_awaited_directly = self.is_async and not raw and self.timeout is None
-        """Whether the executor's method is called as it is."""
+        """Whether the executor's method is awaited directly."""
         own = spec.max_result_bytes
         self.result_bytes = options.limits.result_bytes if own is None else own
         """The largest size of an outgoing document of its calls."""
@@ -136,27 +137,27 @@ class RegisteredTool:
             self.on_suspend = overridden_methods(options.hooks, "on_suspend", self.spec.id)
             self.on_resume = overridden_methods(options.hooks, "on_resume", self.spec.id)
         self.has_hooks_after = bool(self.after or self.on_suspend)
-        """Whether hooks see the results of its calls, or that they are suspended."""
+        """Whether hooks receive the results of calls, or their suspension."""
 
     def _set_surroundings(self, options: RuntimeOptions) -> None:
         """Set what stands around the executor, beside its hooks."""
         spec = self.spec
         self.may_need_approval = options.has_policy or spec.confirm is not None
         self.has_checks_before = bool(self.before or self.on_resume) or self.may_need_approval
-        """Whether anything stands between the arguments and the executor."""
+        """Whether a step between decoding and execution can stop or change a call."""
         reads_call = self.may_need_approval or self.raw or bool(self.interceptors or self.on_error)
         self.has_fixed_payload = False if reads_call else None
-        """Whether no hook can change the payload of a call, and nobody reads its JSON; None until the first
-        call with a hook before it has looked at the class."""
+        """Whether hooks cannot change the payload and nothing reads its JSON; None until the first call."""
         self.needs_call = reads_call or self.has_checks_before or spec.long_running is not None
         self.is_sensitive = spec.is_sensitive or CREDENTIALS_CAPABILITY in options.capabilities
-        """Whether its calls have sensitive values: its arguments, its results, or what its executor sends."""
+        """Whether calls can contain sensitive values: in the arguments, the result, or in what the executor
+        sends."""
         has_more_around = (
             self.needs_call or self.has_hooks_after or self.is_sensitive or options.list_disabled is not None
         )
         has_more_result = spec.result_hint or spec.reminder or spec.is_terminal
         self.goes_straight = not (has_more_around or has_more_result)
-        """Whether nothing stands around its executor and its result: `SingleCalls` goes straight to it."""
+        """Whether `SingleCalls` can call the executor without further steps."""
 
     def with_spec(self, spec: ToolSpec, options: RuntimeOptions) -> RegisteredTool:
         """Return the tool with another spec, such as one with another wire name."""

@@ -73,10 +73,10 @@ def encode_result(spec: ToolSpec, returned: object, meta: CallMeta, trace: Trace
 
 
 def _refuse_ack(spec: ToolSpec, returned: object) -> None:
-    """Raise for the acknowledgement of a `LongRunning` tool, which its executor returned alone.
+    """Check that an acknowledgement comes with a handle.
 
     Raises:
-        MalformedResultError: as said.
+        MalformedResultError: the executor of a `LongRunning` tool returned only the acknowledgement.
     """
     ack = spec.long_running.ack if spec.long_running is not None else None
     if ack is not None and type(returned) is ack.type:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 NO_STORE: Final = "the runtime has no artifact store"
-"""What `ArtifactRef.not_kept` says then; the data is only in the result."""
+"""Text of `ArtifactRef.not_kept` without an artifact store; only the result contains the data then."""
 _FAILED: Final = "the artifact store failed"
 
 

@@ -34,7 +34,7 @@ class FairQueue:
 
     def __init__(self) -> None:
         self.waiters: OrderedDict[CallLimit, OrderedDict[RunningCall, asyncio.Future[bool]]] = OrderedDict()
-        """Who waits, by run; the next one's is the first."""
+        """Waiting calls by run; the run whose turn is next comes first."""
 
     def add(self, call: RunningCall, future: asyncio.Future[bool]) -> None:
         """Put a call at the end of those of its run."""
@@ -199,14 +199,14 @@ class RunningCall:
     key: Hashable = None
     """The key of the lock that it must hold; None for none."""
     lock: Lock | None = None
-    """What it holds."""
+    """Lock that the call holds."""
     waits_for: Lock | None = None
     queue: FairQueue | None = None
     """The queue in which it waits for a lock."""
     thread: Job | None = None
     """The thread of a synchronous call."""
     late: LateExecutor | None = None
-    """What runs on of it when its time is over or its caller was cancelled."""
+    """Executor that is still running after the timeout or the cancellation of its caller."""
     is_stuck: bool = False
     """It has run on for so long that nobody waits for its lock any more."""
 
@@ -281,7 +281,7 @@ class Lock:
         self.holders: list[RunningCall] = []
         """The innermost last: each is a descendant of the one before it, unless that has ended early."""
         self.queues: dict[RunningCall | None, FairQueue] = {}
-        """Who waits, by the holder under which a call may enter; None for those below no holder."""
+        """Waiting calls by the lock holder below which they may run; None for the others."""
 
     def holder_above(self, call: RunningCall) -> RunningCall | None:
         """Return the innermost holder among the ancestors of a call; None without one."""

@@ -35,7 +35,7 @@ class Scheduler:
         self._is_closing = False
         self._options = options
         self._in_runs: dict[str, RunningCall] = {}
-        """What makes the calls of a run, as long as it makes some or a call waits for it."""
+        """Parent of the calls of each run that is making calls or is awaited."""
         self._has_narrow_limits = (
             options.max_calls_per_session is not None or options.max_calls_per_tool is not None
         )

@@ -252,7 +252,7 @@ class _Worker:
             RuntimeError: the system has no more.
         """
         self.jobs: SimpleQueue[Job | None] = SimpleQueue()
-        """What it does next; None ends it."""
+        """Next job of the thread; None ends the thread."""
         arguments = (self.jobs, weakref.ref(pool))
         self.thread = threading.Thread(target=_serve, args=arguments, name="toolgen tool", daemon=True)
         self.thread.start()

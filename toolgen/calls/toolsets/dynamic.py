@@ -35,7 +35,7 @@ OnError: TypeAlias = Literal["fail", "drop", "stale"]
 session (`stale`), which fails if there is none."""
 
 WIRE_NAME: Final = re.compile(rf"[A-Za-z0-9_-]{{1,{LONGEST_NAME}}}")
-"""What all model providers take."""
+"""Names that all model providers accept."""
 Prefix = Callable[[ToolSpec], str]
 
 _PREFIXES: Final[tuple[Prefix, ...]] = (
@@ -97,7 +97,8 @@ class ListedTools(list[BoundTool]):
         super().__init__(tools)
         self.left_out = left_out
         self.registered: tuple[DynamicToolset, RuntimeOptions, ToolList] | None = None
-        """What `list_tools` made of it, for which toolset and runtime: once, where the list stays."""
+        """Result of `list_tools`, with the toolset and the runtime for which it was made; reused while the
+        list stays the same."""
 
 
 @frozen_record
@@ -140,13 +141,13 @@ class ToolList:
     instructions: str = ""
     native: tuple[NativeTool, ...] = ()
     failure: str = ""
-    """Why it has none, or an older list."""
+    """Reason why the list is empty or outdated; "" otherwise."""
     public_failure: str = ""
     """The same for subscribers: without the text of a foreign exception."""
     left_out: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
-    """Why tools of it are not offered, by id."""
+    """Reasons why tools are not offered, by tool id."""
     is_foreign: bool = False
-    """Whether somebody else says what it lists."""
+    """Whether a third party determines the listed tools."""
 
 
 def as_toolset(toolset: DynamicToolset | ToolsetRegistration) -> DynamicToolset:

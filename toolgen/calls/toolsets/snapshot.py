@@ -167,10 +167,10 @@ class Snapshot:
 
 
 def _refuse_clashes(lists: Sequence[ToolList]) -> None:
-    """Raise for the first id or wire name that two tools have; the message names both toolsets.
+    """Check that ids and wire names are unique.
 
     Raises:
-        SnapshotError: as said.
+        SnapshotError: two tools have the same id or wire name; the message names both toolsets.
     """
     seen: dict[tuple[str, str], str] = {}
     for listed in lists:

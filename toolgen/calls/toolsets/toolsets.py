@@ -263,10 +263,10 @@ class Toolsets:
         return listed
 
     def _require_hooked(self, lists: Sequence[ToolList]) -> None:
-        """Raise where a hook names a tool that its toolset does not list.
+        """Check that toolsets list the tools that hooks name.
 
         Raises:
-            SnapshotError: as said.
+            SnapshotError: a hook names a tool that its toolset does not list.
         """
         ids = {listed.toolset: [tool.spec.id for tool in listed.tools] for listed in lists}
         if problem := self._options.hook_tools.missing(ids):

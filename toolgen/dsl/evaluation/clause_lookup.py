@@ -13,7 +13,7 @@ from .checks.arguments import clause_label
 from .report import RelatedSource, Report
 
 Named: TypeAlias = Type | Enum[Any] | OneOf | JSONSchema
-"""What all share under its name. A union or a schema may have none; then it is no such type."""
+"""Clauses that are shared under a name. A union or a schema can have none; then it is not shared."""
 _W = TypeVar("_W", bound=Clause)
 
 _HOLDING: Final = (

@@ -26,9 +26,9 @@ from .source import Source
 class Example:
     args: dict[str, Json]
     result: Json = None
-    """None for no result."""
+    """Example of the result; None without one."""
     source: Source | None = field(default=None, compare=False, repr=False)
-    """Where it was written."""
+    """Place in the source."""
 
 
 # How one value becomes another. `Same` passes it on; the rest rebuild it.
@@ -145,9 +145,9 @@ class Tool:
     name: str
     facts: ToolFacts
     payload: ObjectType
-    """What the model sends: without the injected fields."""
+    """Arguments that the model sends, without injected fields."""
     result: ObjectType
-    """What the model gets: with the bounds, without artifacts."""
+    """Result that the model receives, with bounds and without artifacts."""
     injected: tuple[Field, ...] = ()
     artifacts: tuple[Artifact[str], ...] = ()
     bounded: Bounded | None = None
@@ -160,7 +160,7 @@ class Tool:
     suppressed: Mapping[str, str] = field(default_factory=dict, compare=False)
     """The reason by the code of a rule of `toolgen lint` that does not count."""
     source: Source | None = field(default=None, compare=False, repr=False)
-    """Where it was written; None where no author wrote it."""
+    """Place in the source; None if no author wrote it."""
 
     @property
     def classes(self) -> tuple[str, ...]:
@@ -181,7 +181,7 @@ class Toolset:
     service: str
     """The owner, as written."""
     tools: tuple[Tool, ...]
-    """None where there are only native ones."""
+    """Tools that toolgen executes; empty if all are native."""
     objects: tuple[ObjectType, ...]
     """Every object of its `types` module but the shared ones, in order of first use."""
     prefix: str = ""
@@ -194,7 +194,7 @@ class Toolset:
     suppressed: Mapping[str, str] = field(default_factory=dict, compare=False)
     """The reason by the code of a rule of `toolgen lint` that does not count for any of its tools."""
     source: Source | None = field(default=None, compare=False, repr=False)
-    """Where it was written; None where no author wrote it."""
+    """Place in the source; None if no author wrote it."""
 
 
 @frozen_record
@@ -242,7 +242,7 @@ class Agent:
     transfers: tuple[str, ...] = ()
     """Ids of the agents that this one may hand the conversation to."""
     instructions: str = ""
-    """What its model is told, with the keys of values of the state in braces."""
+    """Instructions for the model, with state keys in braces."""
     policy: RunPolicy = field(default_factory=RunPolicy)
 
 
@@ -265,7 +265,7 @@ class Method:
     result: ObjectType
     errors: tuple[Error[str], ...] = ()
     transport: HTTP | Function | None = None
-    """How the generated client calls it; None where somebody implements it."""
+    """Transport of the generated client; None for a method that you implement."""
 
 
 ClientKind: TypeAlias = Literal["client", "functions"]
@@ -287,9 +287,9 @@ class Service:
     completion_objects: tuple[ObjectType, ...] = ()
     """Every object of its `completions` module but the shared ones."""
     servers: tuple[Server, ...] = ()
-    """Where its methods over HTTP answer, the preferred one first."""
+    """Servers of its HTTP methods, the preferred one first."""
     is_lenient: bool = False
-    """Whether answers that do not fit are passed on."""
+    """Whether responses that do not fit are passed on."""
 
     @cached_property
     def by_name(self) -> Mapping[str, Method]:

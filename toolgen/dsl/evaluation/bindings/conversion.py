@@ -54,9 +54,9 @@ class FieldMismatch:
     taker: str
     related: tuple[RelatedSource, ...]
     may_be_required: bool = True
-    """Whether no other rule forbids the source to be there always."""
+    """Whether the source can be made required without breaking another rule."""
     may_be_optional: bool = True
-    """Whether no other rule forbids the target to be absent."""
+    """Whether the target can be made optional without breaking another rule."""
 
 
 ReportPair: TypeAlias = Callable[[FieldMismatch, Source, Report], None]
@@ -106,7 +106,7 @@ class MismatchHandlers:
     """Reports a pair of fields: one whose types do not go together, or whose source allows more."""
     unfilled: Callable[[str, Field], None]
     lost: Callable[[str, Field], None] | None
-    """None where a source may have more fields than its target."""
+    """Reports a field of the source that its target lacks; None if such fields are allowed."""
     unkept: Callable[[str], None]
     """An open object is built again without the keys beyond its fields, and they would be missed."""
 

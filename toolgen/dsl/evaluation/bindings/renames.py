@@ -23,7 +23,7 @@ class Renames:
         self._bind_to = bind_to
         self._report = report
         self.are_broken = False
-        """Whether a rename was reported, so that what it leaves unfilled is not."""
+        """Whether a rename was reported, so that fields it leaves unfilled are not reported too."""
         payload = {field.name for field in operation.payload_type.fields}
         result = {field.name for field in operation.result_type.fields}
         arguments = {field.name for field in (*tool.payload.fields, *tool.injected)}

@@ -39,7 +39,7 @@ class ArgumentType:
     accepts: Callable[[object], bool]
     instead: object = None
     vital: bool = False
-    """Whether the clause cannot be used at all without it."""
+    """Whether the clause cannot be used without it."""
 
 
 @frozen_record
@@ -99,7 +99,7 @@ def _is_confirmation(value: object) -> bool:
 
 
 _DIGITS: Final = 9
-"""The most digits of a count; more has no meaning, and Python does not even print the longest ones."""
+"""Maximum number of digits of a count; Python cannot even print the longest ones."""
 FLAG_WANTED: Final = "True or False"
 NAMES_WANTED: Final = "a tuple or a list of names"
 
@@ -144,7 +144,7 @@ _UNCHECKED: Final = (object, dict[str, object])
 """Values that are checked where the type that they are for is known."""
 
 _EMPTY: Final[Mapping[object, object]] = {tuple: (), Sequence: (), dict: {}, Mapping: {}}
-"""What stands for a wrong list or mapping, by its class."""
+"""Replacement for a wrong list or mapping, by its class."""
 
 _INSTEAD: Final[Mapping[tuple[type[Clause], str], object]] = {
     (Design, "name"): "design",
@@ -153,7 +153,7 @@ _INSTEAD: Final[Mapping[tuple[type[Clause], str], object]] = {
     (Response, "status"): "default",
     (Clause, "description"): "?",
 }
-"""What stands for a wrong argument that has no default, and that the clause can be used without."""
+"""Replacement for a wrong argument without a default, if the clause can be used without it."""
 
 HOLDERS: Final = (
     Design, Service, Server, Security, OAuth2Security, Agent, Completion, Method, Toolset, Tool, Args, Return,

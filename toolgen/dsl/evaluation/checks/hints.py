@@ -51,11 +51,11 @@ _WRITTEN: Final[dict[tuple[type[Clause], type[Clause]], str]] = {
     (AgentToolset, Agent): "write Use(AgentToolset(…))",
     (History, Agent): "write RunPolicy(history=History(…))",
 }
-"""What an author means who writes the first clause in the second."""
+"""Hint for the first clause written in the second."""
 
 
 def place_hint(child: Clause, parent: type[Clause], held: tuple[type[Clause], ...]) -> str:
-    """Return what to do with a clause that does not belong in a parent, which holds those."""
+    """Return the hint for a clause that does not belong in a parent, which allows the clauses in `held`."""
     if written := _WRITTEN.get((type(child), parent)):
         return written
     if isinstance(child, Type) and parent is Completion:
@@ -98,7 +98,7 @@ def argument_hint(value: Clause | str, holder: type[Clause], label: str) -> str:
 
 
 def type_hint(value: object) -> str:
-    """Return what to write in the place of a value that is no type."""
+    """Return the hint for a value that is not a type."""
     if value is decimal.Decimal:  # an import that hides the word
         return "write Decimal; for values, import decimal and write decimal.Decimal"
     if isinstance(value, type) and issubclass(value, Clause):

@@ -22,7 +22,7 @@ TAKEN_MODULES: Final = {
     "types": "the module of the shared types",
     "self": "the first argument of every method",
 }
-"""What a service would stand in the place of, by the name of its module."""
+"""Thing that a service would replace, by the name of its module."""
 
 
 def check_snake(report: Report, what: str, name: str, source: Source) -> None:

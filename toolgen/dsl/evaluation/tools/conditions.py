@@ -36,7 +36,7 @@ class ConditionArguments:
     """The arguments that a condition may name."""
 
     names: list[str] | None
-    """None when they are not known."""
+    """Names of the arguments; None if unknown."""
     fields: tuple[Field, ...] = ()
     """Those whose types are known too."""
     injected: tuple[str, ...] = ()

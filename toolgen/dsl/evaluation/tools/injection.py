@@ -26,7 +26,7 @@ class SplitArguments:
     fields: tuple[Field, ...]
     remaining: tuple[Field, ...]
     is_known: bool
-    """Whether every name was found."""
+    """Whether all names are known."""
 
 
 def split_arguments(

@@ -23,9 +23,9 @@ class TemplateNames:
     """The names that a template of a tool may use."""
 
     otherwise: str
-    """What another name is, for messages: `none of its arguments`."""
+    """Description of an unknown name for messages: `not one of its arguments`."""
     names: Collection[str] | None
-    """None when they are not known."""
+    """Names that can be used; None if unknown."""
     hidden: Collection[str] = ()
     """Injected fields or artifacts, which nobody is shown."""
     sensitive: Collection[str] = ()

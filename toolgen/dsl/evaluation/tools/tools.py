@@ -55,9 +55,9 @@ class ToolDraft:
     payload_is_known: bool
     result_is_known: bool
     has_own_result: bool
-    """Whether its author wrote what it returns."""
+    """Whether the tool has its own `Return`."""
     sides: ClauseScope
-    """What texts about it may name."""
+    """Names that texts about the tool can use."""
 
 
 @frozen_record

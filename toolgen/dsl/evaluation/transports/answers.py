@@ -32,7 +32,7 @@ class AnsweredAttributes:
     """The attributes of a result that answers give, over all statuses that mean it."""
 
     whole: bool = False
-    """Whether some body is the result itself."""
+    """Whether the body of a response is the result itself."""
     names: set[str] = field(default_factory=set)
     """Those that are a body of their own, or stand in a header."""
 
@@ -40,7 +40,7 @@ class AnsweredAttributes:
 def responses_of(
     scope: MethodScope, clause: HTTP, verb: Verb
 ) -> tuple[tuple[CheckedResponse, ...], AnsweredAttributes]:
-    """Return what each status means, and which attributes of the result come with it."""
+    """Return the meaning of each status, and the attributes of the result that come with it."""
     reached = AnsweredAttributes()
     responses: list[CheckedResponse] = []
     sources: dict[Status, Source] = {}
@@ -93,7 +93,7 @@ def _details_of(scope: MethodScope, error: str) -> ObjectType:
 
 
 def _faults(scope: MethodScope, clause: Response) -> Iterator[tuple[str, str]]:
-    """Yield what is wrong with a Response as a whole, each with its hint."""
+    """Yield the faults of a Response as a whole, each with its hint."""
     status = clause.status
     is_known = status in _CLASSES if isinstance(status, str) else 100 <= status <= 599
     if not is_known:
@@ -178,7 +178,7 @@ def _unreadable(scope: MethodScope, clause: Body | Header, of: Field, place: str
 def _check_result(
     scope: MethodScope, response: CheckedResponse, source: Source, is_head: bool, reached: AnsweredAttributes
 ) -> None:
-    """Check that an answer gives all that the result always has."""
+    """Check that a response provides all required attributes of the result."""
     has_object = not (response.body or is_head or response.status in _BODILESS)
     reached.whole = reached.whole or has_object
     reached.names |= {*response.headers, *([response.body] if response.body else [])}
@@ -190,7 +190,7 @@ def _check_result(
 
 
 def _check_errors(scope: MethodScope, raised: set[str]) -> None:
-    """Report the method's own errors that no status means; those of its service may be for other methods."""
+    """Report the method's own errors without a status; those of its service can be for other methods."""
     for clause in clauses_of_kind(scope.operation.clause.children, Error):
         if clause.name not in raised:
             hint = f'write Response(404, "{clause.name}") with its status, or remove the error'

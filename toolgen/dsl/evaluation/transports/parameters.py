@@ -45,7 +45,7 @@ class Parameters:
         self._placed: dict[str, Parameter] = {}
         self._names: dict[tuple[str, str], Source] = {}
         self.sources: dict[str, Source] = {}
-        """Where an attribute got its place."""
+        """Source that placed each attribute."""
 
     def named(self) -> None:
         """Take the attributes that clauses name, and those that fill the path by their names."""

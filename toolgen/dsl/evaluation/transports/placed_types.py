@@ -23,7 +23,7 @@ from toolgen.shapes.fields import (
 from ..types.modules import UNKNOWN
 
 Form: TypeAlias = Literal["unknown", "value", "array", "object", "nested"]
-"""What a value is, seen from its text: one, a list or an object of such, or one with structure inside."""
+"""Form of a value in a text: a single value, a list or an object of such values, or nested structures."""
 
 _PLACES: Final[dict[Place, tuple[Form, ...]]] = {
     "path": ("value", "array"),

@@ -41,7 +41,7 @@ class ServiceTransport:
     methods: Mapping[str, Transport] = field(default_factory=dict)
     """Transports by the name of the method; None for one that somebody implements."""
     is_lenient: bool = False
-    """Whether answers that do not fit are passed on."""
+    """Whether responses that do not fit are passed on."""
 
 
 NO_TRANSPORT: Final = ServiceTransport()

@@ -184,7 +184,7 @@ _ORDERED: Final[dict[Holder | None, tuple[str, Callable[[Anything], bool]]]] = {
     "duration": ("a datetime.timedelta", lambda value: isinstance(value, dt.timedelta)),
     "decimal": ("a finite decimal.Decimal", lambda value: isinstance(value, Decimal) and value.is_finite()),
 }
-"""What a bound of a primitive is, in words and as a test."""
+"""Bounds of each primitive: a description and a check."""
 
 
 def _form(keyword: str, holder: Holder | None) -> tuple[str, Callable[[Anything], bool]]:

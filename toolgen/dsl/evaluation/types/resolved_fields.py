@@ -50,9 +50,9 @@ class ResolvedFields:
     open: bool = False
     examples: tuple[Json, ...] = ()
     foreign: Foreign | None = None
-    """What somebody else wrote in the place of fields."""
+    """Third-party schema instead of fields."""
     is_known: bool = True
-    """Whether these are all that its author meant; else something was reported."""
+    """Whether all fields could be resolved; otherwise something was reported."""
 
 
 @record

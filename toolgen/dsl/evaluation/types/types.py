@@ -52,7 +52,7 @@ class _Place:
 
     module: Module
     names: tuple[str, ...]
-    """What the name of a class is made of, should one be needed."""
+    """Parts of the name of a class, if it needs one."""
     subject: Subject
     description: str
     title: str = ""

@@ -45,7 +45,7 @@ _SIDES: Final = {
     ("high", False): ("above", "lower the default or raise the {}"),
     ("high", True): ("not below", "lower the default or raise the {}"),
 }
-"""Where a default lies that does not pass a bound, and the hint; by the side and whether it is exclusive."""
+"""Position of a default outside a bound, and the hint; by the side and whether the bound is exclusive."""
 
 
 @frozen_record
