@@ -100,7 +100,7 @@ CASES = {
 def test_a_list_as_the_whole_result_is_unbounded_too() -> None:
     (finding,) = lint([replace(GOOD, result=NOTES["properties"]["notes"])], ALL).findings
     assert finding.code == "unbounded-list"
-    assert finding.message.endswith("the list that it returns has no maximum length")
+    assert finding.message.endswith("the list that it returns has no limit on its length")
 
 
 @pytest.mark.parametrize("code", RULES)

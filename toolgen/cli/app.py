@@ -46,10 +46,7 @@ app.add_typer(artifacts_app, name="artifacts")
 Session = Annotated[str, typer.Option(help="session_id of the call.", metavar="ID")]
 CredentialOwner = Annotated[
     Literal["session", "user", "service"] | None,
-    typer.Option(
-        "--scope",
-        help="Owner of a credential; by default the user of the call, or its session if it has no user.",
-    ),
+    typer.Option("--scope", help="Owner of a credential; by default the user of the call, else its session."),
 ]
 Reason = Annotated[str, typer.Option(help="Reason for the denial or the cancellation, shown to the model.")]
 GrantTerms = Annotated[
@@ -228,8 +225,7 @@ def approve(
     token: Annotated[
         str | None,
         typer.Argument(
-            help="Token or id of the call, or the start of the id; without it, suspended calls are listed.",
-            metavar="CALL",
+            help="Token, id or start of the id; without it, suspended calls are listed.", metavar="CALL"
         ),
     ] = None,
     deny: Annotated[bool, typer.Option("--deny", help="Deny the call; it is not executed.")] = False,
@@ -285,14 +281,11 @@ def worker(
     ] = None,
     role: Annotated[
         Literal["all", "runs", "activities"],
-        typer.Option(help="What to execute: agent loops (runs), calls and planning (activities), or all."),
+        typer.Option(help="Execute agent loops (runs), calls and planning (activities), or all."),
     ] = "all",
     health: Annotated[
         str,
-        typer.Option(
-            help="Serve /live and /ready at this address; a port without a host means 127.0.0.1.",
-            metavar="HOST:PORT",
-        ),
+        typer.Option(help="Serve /live and /ready here; the default host is 127.0.0.1.", metavar="HOST:PORT"),
     ] = "",
     drain: Annotated[
         float, typer.Option(help="Seconds for running calls to end after SIGTERM.", min=0, metavar="SECONDS")

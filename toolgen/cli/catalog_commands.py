@@ -25,10 +25,7 @@ def schema(
     ] = None,
     tool: Annotated[str, typer.Option(help="Only this tool, by id or name.", metavar="TOOL")] = "",
     tokenizer: Annotated[
-        str,
-        typer.Option(
-            help="Count tokens exactly with this encoding of tiktoken, such as o200k_base.", metavar="NAME"
-        ),
+        str, typer.Option(help="Count exactly with this tiktoken encoding, e.g. o200k_base.", metavar="NAME")
     ] = "",
     losses: Annotated[
         bool | None,

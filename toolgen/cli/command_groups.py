@@ -133,10 +133,7 @@ def resolve(
     ] = "",
     not_run: Annotated[bool, typer.Option("--not-run", help="The call was not executed.")] = False,
     by: Annotated[
-        str,
-        typer.Option(
-            help="Name of the person who found out; by default the user of this machine.", metavar="NAME"
-        ),
+        str, typer.Option(help="Person who found out; by default the user of this machine.", metavar="NAME")
     ] = "",
     config: Config = None,
 ) -> None:
@@ -162,10 +159,7 @@ def check(
     ] = False,
     yes: Annotated[bool, typer.Option("--yes", help="Adopt without the confirmation prompt.")] = False,
     by: Annotated[
-        str,
-        typer.Option(
-            help="Name of the person who adopts; by default the user of this machine.", metavar="NAME"
-        ),
+        str, typer.Option(help="Person who adopts; by default the user of this machine.", metavar="NAME")
     ] = "",
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object per line.")] = False,
     config: Config = None,
@@ -274,25 +268,13 @@ def serve(
     agent: Annotated[str, typer.Option(help="Serve the tools of this agent.", metavar="ID")] = "",
     session: Annotated[str, typer.Option(help="session_id of all calls.", metavar="ID")] = "",
     requested_by: Annotated[
-        str,
-        typer.Option(
-            help="Person on whose behalf all calls are made; with --verify, the token decides.",
-            metavar="PERSON",
-        ),
+        str, typer.Option(help="Person on whose behalf calls are made; not with --verify.", metavar="PERSON")
     ] = "",
     http: Annotated[
-        str,
-        typer.Option(
-            help="Serve HTTP at this address, under /mcp; by default, serve one client over stdio.",
-            metavar="HOST:PORT",
-        ),
+        str, typer.Option(help="Serve HTTP here, under /mcp; the default is stdio.", metavar="HOST:PORT")
     ] = "",
     verify: Annotated[
-        str,
-        typer.Option(
-            help="With --http: a function that returns the caller of a bearer token.",
-            metavar="MODULE:FUNCTION",
-        ),
+        str, typer.Option(help="With --http: returns the caller of a token.", metavar="MODULE:FUNCTION")
     ] = "",
     host: Annotated[
         list[str] | None,
@@ -313,9 +295,7 @@ def serve(
     if not http and (verify or host):
         raise typer.BadParameter("--verify and --host need --http")
     if verify and requested_by:
-        raise typer.BadParameter(
-            "--requested-by cannot be combined with --verify, which returns the caller of each request"
-        )
+        raise typer.BadParameter("--requested-by and --verify cannot be combined: both set the caller")
     options = ServeOptions(
         toolset=toolset,
         agent=agent,
@@ -354,10 +334,7 @@ def disable(
         str, typer.Option(help="Reason, shown to models and people.", metavar="TEXT", show_default=False)
     ],
     by: Annotated[
-        str,
-        typer.Option(
-            help="Name of the person who disables it; by default the user of this machine.", metavar="NAME"
-        ),
+        str, typer.Option(help="Person who disables it; by default the user of this machine.", metavar="NAME")
     ] = "",
     config: Config = None,
 ) -> None:

@@ -39,9 +39,7 @@ def revoke(
     grant: Annotated[str, typer.Argument(help="Id of the grant.", metavar="GRANT")],
     by: Annotated[
         str,
-        typer.Option(
-            help="Name of the person who revokes it; by default the user of this machine.", metavar="NAME"
-        ),
+        typer.Option(help="Person who revokes it; by default the user of this machine.", metavar="NAME"),
     ] = "",
     config: Config = None,
 ) -> None:

@@ -54,13 +54,8 @@ def argument_changes(
                 _witness(before, after, name),
             )
         else:
-            yield _change(
-                "argument-removed",
-                tool,
-                f"argument {name!r} was removed",
-                name,
-                _witness(before, after, name),
-            )
+            message, witness = f"argument {name!r} was removed", _witness(before, after, name)
+            yield _change("argument-removed", tool, message, name, witness)
     required = required_of(flatten((after.root,)))
     gaps = contains(after, before)
     by_name = {gap.name: gap for gap in gaps if not gap.path and gap.keyword == "required"}

@@ -115,7 +115,7 @@ def _unbounded_list(tool: LintedTool, _: int) -> Iterator[LintProblem]:
         ):
             name = f"the list {node.name!r} of its result" if node.name else "the list that it returns"
             yield LintProblem(
-                f"{name} has no maximum length",
+                f"{name} has no limit on its length",
                 "add d.BoundedResult(…) with a cursor, or max_length=… to the list",
                 node.pointer,
             )

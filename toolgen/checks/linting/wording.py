@@ -93,7 +93,7 @@ RULES_OF_WORDING: Final = (
         code="filter-as-order",
         check=_filter_as_order,
         explanation="A model reads `Keep the devices in this state.` as a task. A filter describes the "
-        "result, `Only devices in this state.`, and a limit names the maximum or minimum.",
+        "result, `Only devices in this state.`, and a limit names the highest or lowest value.",
     ),
     LintRule(
         code="vague-words",
