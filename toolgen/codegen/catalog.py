@@ -40,7 +40,7 @@ from .layout import ModuleScope
 
 
 class CatalogWriter:
-    """Writes the catalogues of a design; what several tools have is written once."""
+    """Writes the catalogues of a design; shared parts of tools are written once."""
 
     def __init__(self, head: CatalogHead, shared: Objects) -> None:
         self.head = head
@@ -54,7 +54,7 @@ class CatalogWriter:
         return catalogue(self.head, entries, **facts)
 
     def type_record(self, of: ObjectType, scope: ModuleScope, examples: tuple[Json, ...] = ()) -> TypeRecord:
-        """Return what a catalogue says of an object that crosses the JSON boundary."""
+        """Return the entry of an object type in a catalogue."""
         schema = self._schemas.schema(of, scope.objects)
         return TypeRecord(
             name=of.name,
@@ -73,12 +73,12 @@ class CatalogWriter:
         return self._records[of.name]
 
     def types(self, tool: Tool, scope: ModuleScope) -> Mapping[str, TypeRecord]:
-        """Return the types that cross the JSON boundary beside payload and result, by class name."""
+        """Return the object types that payloads and results contain, by class name."""
         return {name: self.shared_record(scope.objects[name], scope) for name in tool.classes}
 
 
 def tool_record(writer: CatalogWriter, toolset: Toolset, tool: Tool, scope: ModuleScope) -> ToolRecord:
-    """Return what a catalogue says of a tool; its schemas take much memory."""
+    """Return the entry of a tool in a catalogue; its schemas take much memory."""
     type_record, types = writer.type_record, writer.types(tool, scope)
     results = tuple(example.result for example in tool.examples if example.result is not None)
     return ToolRecord(
@@ -160,7 +160,7 @@ def agent_entries(
 
 
 def agent_header(agent: Agent) -> dict[str, Json]:
-    """Return what stands at the top of an agent's own catalogue."""
+    """Return the head of an agent's own catalogue."""
     return _without_empty(
         {
             "id": agent.id,
@@ -267,5 +267,5 @@ def toolsets_of(agent: Agent) -> list[Toolset]:
 
 
 def own_confirmation(used: UsedTool) -> Confirmation[str] | None:
-    """Return the confirmation of an agent's calls, where it differs from the tool's own."""
+    """Return the confirmation of an agent's calls, if it differs from that of the tool."""
     return used.confirmation if used.confirmation != used.tool.confirmation else None

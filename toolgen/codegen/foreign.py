@@ -1,4 +1,4 @@
-"""Types of schemas that somebody else wrote, as source text, from the normal form.
+"""Types of third-party schemas as source text, from their normal form.
 
 Each keyword of the normal form stands in the annotation of its attribute. An optional attribute holds None
 when it is absent, `Nullable` says that null is a value, and what takes any JSON is `AnyJson`.

@@ -165,7 +165,7 @@ def _reached(tool: Tool, waiting: dict[str, ObjectType]) -> Iterator[ObjectType]
 
 
 def foreign_parts(root: ObjectType, scope: ModuleScope) -> Iterator[Foreign]:
-    """Return the schemas that somebody else wrote inside an object, or instead of it."""
+    """Return the third-party schemas inside an object, or in place of it."""
     if not scope.has_foreign:
         return
     waiting, seen = [root.name], {root.name}

@@ -21,7 +21,7 @@ FORMAT: Final = 3
 
 @frozen_record
 class FileDigests:
-    """What a file of ours may hold; whether it is what the design says is seen by its bytes alone."""
+    """Digests of the accepted contents of a generated file; only its bytes show whether it is current."""
 
     written: str
     """Digest of the file."""

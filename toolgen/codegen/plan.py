@@ -82,7 +82,7 @@ def stub(design: Design, toolset: Toolset, package: str) -> str:
 
 
 def app(design: Design, place: AppPlace) -> dict[str, str]:
-    """Return the unformatted texts of `app.py`, and of `services.py` where services have to be written."""
+    """Return the unformatted texts of `app.py`, and of `services.py` if the author has to write services."""
     texts = {"app.py": render(app_view(design, place), design="")}
     if services_to_write(design):
         texts["services.py"] = render(services_view(design, place), design="")

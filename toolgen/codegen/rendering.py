@@ -25,7 +25,7 @@ def fill(template: str, values: object) -> str:
 
 
 def plain_file(name: str) -> str:
-    """Return the text of a file among the templates that is written as it stands."""
+    """Return the text of a template that is copied unchanged."""
     loader = _environment().loader
     assert loader is not None, "the environment is made with one"
     return loader.get_source(_environment(), name)[0]

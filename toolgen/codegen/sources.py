@@ -20,7 +20,7 @@ class SourceDigests:
     """Digest of the syntax of Python, without places and comments; "" of other files."""
 
     def is_of(self, path: str, data: bytes) -> bool:
-        """Return whether a file says the same; its syntax is read only where its text differs."""
+        """Return whether a file is unchanged; its syntax is compared only if its text differs."""
         return self.content == _digest(data) or (bool(self.syntax) and self.syntax == _syntax(path, data))
 
     def document(self) -> dict[str, str]:
@@ -30,7 +30,7 @@ class SourceDigests:
 def stamp(
     directory: Path, paths: Iterable[str], recorded: Mapping[str, SourceDigests] | None = None
 ) -> dict[str, SourceDigests]:
-    """Return the digests of sources by path; those that are gone meanwhile are left out.
+    """Return the digests of sources by path, without those that no longer exist.
 
     `recorded` are those of an earlier stamp: the syntax of a file that it has is not read again.
     """
@@ -45,7 +45,7 @@ def stamp(
 
 
 def changed_sources(directory: Path, sources: Mapping[str, SourceDigests]) -> tuple[str, ...]:
-    """Return the paths of sources that do not say what they said; those that are not there are skipped."""
+    """Return the paths of changed sources; missing ones are skipped."""
     return tuple(
         path
         for path, digests in sources.items()

@@ -1,4 +1,4 @@
-"""Types and values of the field tree as Python expressions; what they need is collected as imports."""
+"""Types and values of the field tree as Python expressions, with the imports that they need."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What changed in the arguments of a tool: for those who send them, and for the executor that gets them."""
+"""Changes of the arguments of a tool, for callers and for executors."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def _narrowed(tool: str, gaps: tuple[Gap, ...], listed: set[str]) -> Iterator[Co
 
 
 def _subject(name: str, singular: str, plural: str) -> str:
-    """Return the beginning of a sentence about an argument, about all, or about those without a name."""
+    """Return the subject of a sentence about one argument, all arguments, or arguments without names."""
     if name in ("", "[]"):
         return f"{'further' if name else 'the'} arguments {plural}"
     return f"argument {name!r} {singular}"
@@ -112,7 +112,7 @@ def _subject(name: str, singular: str, plural: str) -> str:
 def _loosened(
     tool: str, before: SchemaDocument, after: SchemaDocument, listed: set[str]
 ) -> Iterator[ContractChange]:
-    """Yield what is accepted now and was not; what cannot be told here breaks nobody, but for limits."""
+    """Yield values that are newly accepted; undecided changes count only for limits."""
     for gap in contains(before, after):
         name = key_of(gap)
         is_limit = gap.keyword in LIMITS or _limits_values(before, gap)
@@ -175,7 +175,7 @@ def _default(part: Any) -> object:
 def _renamed(
     removed: list[str], added: list[str], old: Mapping[str, Json], new: Mapping[str, Json]
 ) -> Iterator[tuple[str, str]]:
-    """Yield the arguments that are gone while one of the same schema, and of none else, is new."""
+    """Yield removed arguments for which exactly one added argument has the same schema."""
     for name in removed:
         alike = [other for other in added if _plain(old[name]) == _plain(new[other])]
         rivals = [other for other in removed if _plain(old[other]) == _plain(old[name])]

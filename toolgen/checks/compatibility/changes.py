@@ -1,4 +1,4 @@
-"""One change between two contracts: what it is, whom it breaks, and the document that shows it."""
+"""A change between two contracts, with the parties that it breaks and a document that shows it."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ class ContractChange:
         return f"{self.tool}:{self.argument}" if self.argument else self.tool
 
     def shown_witness(self) -> str:
-        """Return the document as JSON, cut where it is long; "" without one."""
+        """Return the document as shortened JSON; "" without one."""
         texts = [json.dumps(document, ensure_ascii=False) for document in self.witness]
         return "".join(text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}…" for text in texts)
 
@@ -119,7 +119,7 @@ def _parties(parties: Iterable[Party]) -> str:
 def change(
     code: str, tool: str, message: str, *, gap: Gap | None = None, breaks: str | None = None, **facts: Any
 ) -> ContractChange:
-    """Return a change of a code; a gap without a document is one that cannot be told."""
+    """Return a change with this code, or an undecided one if its gap has no document."""
     rule = BY_CODE[code]
     if gap is not None and gap.is_undecided:
         message = f"{message} (undecided: {gap.reason}, and no document shows a difference)"

@@ -1,4 +1,4 @@
-"""All changes between two contracts, in the order of the new side, what is gone first."""
+"""All changes between two contracts, in the order of the new side, removals first."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def compare(before: Contract, after: Contract) -> list[ContractChange]:
 
 
 def _moved(before: Mapping[str, Entry], after: Mapping[str, Entry]) -> dict[str, str]:
-    """Return the new ids of tools or agents whose name is the same; of several, of the nearest one."""
+    """Return the new ids of tools or agents that kept their name; of several, the most similar id."""
     gone = {id_: wire_name(entry) for id_, entry in before.items() if id_ not in after}
     new = {id_: wire_name(entry) for id_, entry in after.items() if id_ not in before}
     pairs = [(id_, other) for id_ in gone for other in new if gone[id_] == new[other]]
@@ -65,7 +65,7 @@ def _tools(before: Contract, after: Contract, moved: Mapping[str, str]) -> Itera
 def tool_changes(
     tool: str, before: Entry, after: Entry, sides: tuple[Contract, Contract]
 ) -> Iterator[ContractChange]:
-    """Yield the changes of one tool; what is nested too deep to be compared hides no other change."""
+    """Yield the changes of one tool; a part that is nested too deeply does not hide other changes."""
     if _is_same(before, after):
         return
     kinds = [entry.get("kind") == "native" for entry in (before, after)]
@@ -192,7 +192,7 @@ def _agents(before: Contract, after: Contract, moved: Mapping[str, str]) -> Iter
 def _agent_approvals(
     id_: str, earlier: str, before: Contract, after: Contract, moved: Mapping[str, str]
 ) -> Iterator[ContractChange]:
-    """Yield the changes of how an agent asks a person, where it does not as the tool says.
+    """Yield the changes of approvals that an agent sets differently from the tool.
 
     Of a tool that the agent did not have, it is compared with how the tool itself asked.
     """

@@ -93,7 +93,7 @@ class Flat:
         return min(limits, key=lambda each: (each[1], not each[0].is_exclusive))
 
     def range(self, side: str) -> tuple[Constraint, Fraction] | None:
-        """Return the lowest or the highest number; of integers alone it is one of them."""
+        """Return the lowest or the highest number; an integer if only integers are accepted."""
         rows = _SIDES[side]
         tightest = self.bound(*(row.keyword for row in rows))
         if tightest is None or "fraction" in self.kinds:
@@ -108,7 +108,7 @@ class Flat:
 
 @lru_cache(8_192)
 def flatten(conjunction: Conjunction, chosen: frozenset[UnionKey] = frozenset()) -> Flat:
-    """Return what a conjunction says; of the unions that are `chosen` it has the branch already.
+    """Return the merged keywords of a conjunction, with the branches of the unions in `chosen`.
 
     Nobody may change what is returned.
     """
@@ -153,7 +153,7 @@ def _values(flat: Flat, conjunction: Conjunction) -> dict[object, object] | None
 
 
 def _drop_kinds(flat: Flat) -> None:
-    """Take away the kinds of which limits leave no value."""
+    """Remove the kinds for which the limits leave no value."""
     if any(exact_number(step).denominator == 1 for step in flat.of(STEP)):
         flat.kinds -= {"fraction"}
     low, high = flat.range("low"), flat.range("high")
@@ -188,7 +188,7 @@ def _of_key(node: SchemaNode, name: str) -> Iterator[SchemaNode]:
 
 
 def unnamed_keys(flat: Flat, covered: frozenset[str]) -> Iterator[tuple[str, Conjunction]]:
-    """Yield what an object says of its other keys: of those of each pattern, and of those of none.
+    """Yield the schemas of the further keys of an object, for each pattern and for keys without one.
 
     With each comes the pattern; those in `covered` are left out.
     """
@@ -223,7 +223,7 @@ def required_of(flat: Flat) -> dict[str, None]:
 
 
 class Emptiness:
-    """Proves that conjunctions take no value; what it does not prove may be empty all the same."""
+    """Proves that conjunctions accept no value; a conjunction without a proof can still be empty."""
 
     def __init__(self, deepest: int = 12, most: int = 4_000) -> None:
         self._deepest = deepest

@@ -8,7 +8,7 @@ from .proof import MOST_STEPS, Gap, Proof
 
 
 def contains(large: SchemaDocument, small: SchemaDocument, most_steps: int = MOST_STEPS) -> tuple[Gap, ...]:
-    """Return what keeps the larger schema from accepting whatever the smaller one accepts.
+    """Return the gaps: values of the smaller schema that the larger one does not accept.
 
     It does without a gap, and does not where one has a witness; else nobody can tell.
     """

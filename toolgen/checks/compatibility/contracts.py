@@ -1,4 +1,4 @@
-"""Both sides of a comparison: what a catalogue, or the lock of an MCP server, promises."""
+"""The contract of a catalogue or of an MCP server's lock, one side of a comparison."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Contract:
 
 
 def contract_of(catalogue: Catalogue) -> Contract:
-    """Return what a catalogue promises."""
+    """Return the contract of a catalogue."""
     return Contract(
         tools=_by_id(catalogue.tools),
         agents=_by_id(catalogue.agents),
@@ -50,7 +50,7 @@ def contract_of(catalogue: Catalogue) -> Contract:
 
 
 def contract_of_server(tools: Iterable[Mapping[str, Json]], version: str = "") -> Contract:
-    """Return what an MCP server promises that has listed these tools, by the keys of the protocol."""
+    """Return the contract of an MCP server with these tools, which have the keys of the protocol."""
     return Contract(
         tools={str(tool["name"]): _entry(tool) for tool in tools},
         agents={},
@@ -75,7 +75,7 @@ def _by_id(entries: Iterable[Mapping[str, Json]]) -> dict[str, Mapping[str, Json
 
 
 def wire_name(entry: Mapping[str, Json]) -> str:
-    """Return the name by which models call a tool; Goa-AI's entries have it in their ids alone."""
+    """Return the name by which models call a tool; entries of Goa-AI have it only in their ids."""
     return str(entry.get("name") or str(entry.get("id", "")).rpartition(".")[2])
 
 
@@ -85,7 +85,7 @@ def canonical(value: object) -> str:
 
 
 def hints_of(entry: Mapping[str, Any]) -> dict[str, bool]:
-    """Return the behaviour hints of a tool, MCP's defaults where it has none."""
+    """Return the behaviour hints of a tool, or the defaults of MCP."""
     written = entry.get("annotations", {})
     hints = {name: bool(written.get(name, default)) for name, default in _HINTS.items()}
     return {**hints, "destructiveHint": False} if hints["readOnlyHint"] else hints

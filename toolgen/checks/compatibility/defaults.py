@@ -1,4 +1,4 @@
-"""Which defaults of arguments changed, and those inside their types."""
+"""Changes of the defaults of arguments and of fields inside them."""
 
 from __future__ import annotations
 

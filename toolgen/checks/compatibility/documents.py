@@ -1,4 +1,4 @@
-"""A schema to be compared: in 2020-12, with what codecs check beyond it, and the places in it."""
+"""A schema for comparisons in JSON Schema 2020-12, with the further checks of codecs."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class SchemaNode(NamedTuple):
             yield name, self.child(keyword, name)
 
     def target(self) -> SchemaNode:
-        """Return what the `$ref` here leads to."""
+        """Return the target of the `$ref` of this schema."""
         pointer = unquote(self.schema["$ref"].removeprefix("#"))
         return SchemaNode(self.document, pointer, resolved(self.document.schema, pointer))
 
@@ -135,7 +135,7 @@ def matches(pattern: str, text: str) -> bool:
 
 
 def lone(schema: object) -> SchemaNode:
-    """Return a schema that stands by itself, such as `{"type": "string"}`."""
+    """Return a schema without a document, such as `{"type": "string"}`."""
     return _alone(json.dumps(schema, sort_keys=True))
 
 

@@ -1,4 +1,4 @@
-"""What changed in how a tool is run: who is asked, what limits it, what is promised and said of it."""
+"""Changes of the approvals, limits, hints and texts of a tool."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def _confirmation(tool: str, before: Entry | None, after: Entry | None) -> Itera
 
 
 def _run_limits(tool: str, before: Entry, after: Entry) -> Iterator[ContractChange]:
-    """Yield the limits of a tool that are looser: of its time, of what runs beside it, of its calls."""
+    """Yield the looser limits of a tool: time, concurrent calls and number of calls."""
     if is_looser(before.get("timeout"), after.get("timeout")):
         yield _loosened(tool, "/timeout", before.get("timeout"), after.get("timeout"))
     turns = [(entry.get("sequential"), entry.get("sequential_by", "")) for entry in (before, after)]
@@ -151,7 +151,7 @@ def _is_within(when: Entry, other: Entry) -> bool:
 def approval_changes(
     tool: str, before: Entry, after: Entry, sides: tuple[Contract, Contract]
 ) -> Iterator[ContractChange]:
-    """Yield what a person may not add to an approval any more, or has to; nothing is an empty object."""
+    """Yield the changes of the payload of an approval; a missing payload counts as an empty object."""
     old, new = before.get("confirmation"), after.get("confirmation")
     if old is None or new is None or "payload" not in {*old, *new}:
         return
@@ -179,7 +179,7 @@ def approval_changes(
 def text_changes(
     tool: str, before: Entry, after: Entry, changes: Iterable[ContractChange]
 ) -> Iterator[ContractChange]:
-    """Yield what else is otherwise in an entry than the changes say, and whether it is deprecated now."""
+    """Yield the remaining differences of an entry, and its deprecation."""
     explained = {_about(each) for each in changes}
     if "deprecated" in after and "deprecated" not in before:
         explained.add("deprecated")
@@ -192,7 +192,7 @@ def text_changes(
 def left_changes(
     tool: str, before: Entry, after: Entry, explained: Iterable[str]
 ) -> Iterator[ContractChange]:
-    """Yield the texts that changed in an entry, and which keys differ besides those that changes explain."""
+    """Yield the changed texts of an entry, and the keys that differ without another change."""
     texts = tuple(_texts(before, after, ""))
     known = {*explained}
     differing = [key for key in {**before, **after} if before.get(key) != after.get(key)]
@@ -210,7 +210,7 @@ def _about(change: ContractChange) -> str:
 
 
 def _left(entry: Entry) -> dict[str, Json]:
-    """Return the entry without what is derived, and without the hints that have changes of their own."""
+    """Return the entry without derived keys, and without the hints, which have their own changes."""
     left = {key: value for key, value in entry.items() if key not in _DERIVED}
     hints = {**hints_of(entry), **entry.get("annotations", {})}
     hints = {key: value for key, value in hints.items() if key not in _SAFE}
@@ -218,7 +218,7 @@ def _left(entry: Entry) -> dict[str, Json]:
 
 
 def _texts(before: Any, after: Any, pointer: str) -> Iterator[TextChange]:
-    """Yield the texts that differ in what both sides have."""
+    """Yield the texts that differ in parts that both sides have."""
     if isinstance(before, list) and isinstance(after, list):
         before, after = _by_name(before), _by_name(after)
     if not isinstance(before, Mapping) or not isinstance(after, Mapping):
@@ -234,7 +234,7 @@ def _texts(before: Any, after: Any, pointer: str) -> Iterator[TextChange]:
 
 
 def _by_name(items: Sequence[Json]) -> dict[object, Json]:
-    """Return the items of an array by what tells them apart, else by their places."""
+    """Return the items of an array by their name, or by index if they have none."""
     return {
         next((item[key] for key in _NAMES if isinstance(item.get(key), str)), place)
         if isinstance(item, Mapping)

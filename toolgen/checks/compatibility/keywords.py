@@ -1,4 +1,4 @@
-"""The proof of each keyword of the larger schema, by what the smaller one says."""
+"""Proofs for each keyword of the larger schema, from the keywords of the smaller one."""
 
 from __future__ import annotations
 
@@ -189,7 +189,7 @@ def _not(case: Case) -> list[Gap]:
 
 
 def shown(value: Any) -> str:
-    """Return a value as JSON, cut where it is long."""
+    """Return a value as shortened JSON."""
     text = json.dumps(value, ensure_ascii=False)
     return text if len(text) <= _LONGEST_SHOWN else f"{text[: _LONGEST_SHOWN - 1]}…"
 

@@ -51,7 +51,7 @@ def _most(case: Case) -> float:
 
 
 def _holding(case: Case, place: int) -> Callable[[object], Iterator[object]]:
-    """Return what yields arrays of the smaller side that hold a document at a place."""
+    """Return a function that yields arrays of the smaller side with a document at an index."""
 
     def arrays(document: Any) -> Iterator[Json]:
         bound = case.flat.bound(_SHORTEST)

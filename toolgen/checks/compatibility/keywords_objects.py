@@ -80,7 +80,7 @@ def _names(case: Case) -> dict[str, None]:
 
 
 def _holding(case: Case, name: str) -> Callable[[Any], Iterator[Any]]:
-    """Return what yields objects of the smaller side that hold a document under a key."""
+    """Return a function that yields objects of the smaller side with a document under a key."""
     return _holding_one_of(case, (name,))
 
 
@@ -140,7 +140,7 @@ def _nothing(document: Json) -> Iterator[Json]:
 
 
 def _is_closed(case: Case) -> bool:
-    """Return whether an object has no keys but those that are named."""
+    """Return whether an object allows only the named keys."""
     return all(case.proof.emptiness.of(small) for _, small in unnamed_keys(case.flat, frozenset()))
 
 

@@ -24,7 +24,7 @@ _OTHERS: Final = "additionalProperties"
 
 
 def types_by_place(entry: Entry) -> dict[str, tuple[str, Entry]]:
-    """Return the parts of an entry that have a schema, with where they stand, by what a person calls them."""
+    """Return the parts of an entry with a schema, with their pointers, by their names for people."""
     named = {"payload": ("payload",), "result": ("result",), "approval": ("confirmation", "payload")}
     named |= {"acknowledgement": ("long_running", "ack"), "progress": ("long_running", "progress")}
     parts: dict[str, tuple[str, Entry]] = {}
@@ -81,7 +81,7 @@ def _renamed(place: str, names: Mapping[str, str]) -> str:
 
 
 def _unmasked(had: Entry, whole: SchemaDocument, has: Entry, document: SchemaDocument) -> list[str]:
-    """Return the masks of one side whose field the other side has, or may have, and does not mask."""
+    """Return the masks of one side whose fields the other side can have but does not mask."""
     masks = [mask.split("/")[1:] for mask in has.get("sensitive", ())]
     tags = _texts_in(whole.schema)
     return [

@@ -1,4 +1,4 @@
-"""What waits, held to a new contract: arguments that are frozen, and approvals that were given for a tool."""
+"""Checks suspended calls against a new contract: their frozen arguments and pending approvals."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class ParkedCall:
 def parked_changes(
     calls: Iterable[ParkedCall], before: Contract, after: Contract
 ) -> Iterator[ContractChange]:
-    """Yield the calls that do not go on with the new contract, and those whose approval is asked again."""
+    """Yield the calls that cannot be resumed with the new contract, and those that need a new approval."""
     for call in calls:
         if "payload" not in after.tools.get(call.tool, {}):  # gone, or the provider runs it
             if call.tool in before.tools:

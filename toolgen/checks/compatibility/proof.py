@@ -1,4 +1,4 @@
-"""The proof that one schema is within another: pairs of places, and what keeps one from being proved.
+"""Proves that one schema contains another one, by pairs of places; gaps prevent a proof.
 
 Each keyword of the larger schema is proved of what the smaller one says. A pair that is being proved holds
 where its proof comes back to it one value deeper, for documents are finite.
@@ -53,7 +53,7 @@ class _StoppedError(Exception):
 
 @dataclass(slots=True)
 class Case:
-    """One pair: what the smaller side says together, and one schema of the larger side."""
+    """A pair to prove: the conjunction of the smaller side, and a schema of the larger side."""
 
     proof: Proof
     conjunction: Conjunction
@@ -93,7 +93,7 @@ class Case:
     def within(
         self, large: SchemaNode, *, more: Conjunction = (), union: UnionKey | None = None
     ) -> list[Gap]:
-        """Return the gaps of the same value and another schema, with what it also says."""
+        """Return the gaps between the same value and another schema, with further keywords."""
         chosen = self.chosen | ({union} if union else set())
         return self.proof.fits((*self.conjunction, *more), chosen, large, self.level, self.depth + 1)
 
@@ -114,7 +114,7 @@ class Case:
         return self.proof.emptiness.of((*self.conjunction, other), self.chosen)
 
     def is_same(self, first: SchemaNode, other: SchemaNode) -> bool:
-        """Return whether two schemas of the same value accept the same, whatever else is said of it."""
+        """Return whether two schemas of the same value are equivalent, independent of further schemas."""
         return not any(
             self.proof.fits((small,), _NOTHING_CHOSEN, large, self.level, self.depth + 1)
             for small, large in ((first, other), (other, first))
@@ -139,7 +139,7 @@ class Proof:
     """One comparison: its work, and the pairs that are proved."""
 
     def __init__(self, prove: Rule, most_steps: int = MOST_STEPS) -> None:
-        """Take what finds the gaps of a pair by the keywords of the larger schema."""
+        """Create a proof with the function that finds the gaps of a pair by keyword."""
         self._prove = prove
         self.samples = Samples()
         self.emptiness = Emptiness()
@@ -150,7 +150,7 @@ class Proof:
         """Proved pairs, in order; pairs that were proved within one that has a gap are removed again."""
 
     def gaps(self, small: SchemaNode, large: SchemaNode) -> list[Gap]:
-        """Return what keeps one schema from containing the other, with witnesses that both have judged."""
+        """Return the gaps between two schemas, with witnesses that were validated by both."""
         try:
             gaps = self.fits((small,), _NOTHING_CHOSEN, large, 0, 0)
         except (_StoppedError, RecursionError) as error:

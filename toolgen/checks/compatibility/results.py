@@ -1,4 +1,4 @@
-"""What changed in what comes of a tool: its result, its artifacts and its errors."""
+"""Changes of the result, the artifacts and the errors of a tool."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Entry = Mapping[str, Any]
 def late_changes(
     tool: str, before: Entry, after: Entry, sides: tuple[Contract, Contract]
 ) -> Iterator[ContractChange]:
-    """Yield the changes of what comes before the result of a long-running tool."""
+    """Yield the changes of the acknowledgement of a long-running tool."""
     old, new = before.get("long_running"), after.get("long_running")
     if old is None or new is None:
         return
@@ -82,7 +82,7 @@ def result_changes(
 def _narrowed(
     tool: str, before: SchemaDocument, after: SchemaDocument, listed: set[str], part: str, words: str
 ) -> Iterator[ContractChange]:
-    """Yield what the executor has to keep to now; what cannot be told here breaks nobody."""
+    """Yield new restrictions for the executor; undecided changes break nobody."""
     for gap in contains(after, before):
         name = key_of(gap)
         if gap.is_undecided or (gap.path[:1] or (gap.name,))[0] in listed:
@@ -138,7 +138,7 @@ def _parts(
     what: str,
     key: str,
 ) -> Iterator[ContractChange]:
-    """Yield the parts whose new schema is not within the old one, or lacks a field of it."""
+    """Yield the parts whose new schema accepts more than the old one, or lacks one of its fields."""
     places = {name: f"/{key}/{at}" for at, name in enumerate(new)}
     for at, name in enumerate(old):
         if name not in new:

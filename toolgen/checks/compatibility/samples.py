@@ -1,4 +1,4 @@
-"""Documents that a conjunction of schemas probably accepts: at its limits, and at those of another schema."""
+"""Documents that a conjunction probably accepts, at its limits and at those of another schema."""
 
 from __future__ import annotations
 
@@ -205,7 +205,7 @@ def is_number(value: Json) -> TypeGuard[float]:
 
 
 def _written(flat: Flat, compared: Flat) -> Iterator[object]:
-    """Yield the values that somebody has written into the schemas."""
+    """Yield the values in the schemas, such as examples and defaults."""
     for side in (flat, compared):
         yield from side.of("default")
         yield from side.of("const")

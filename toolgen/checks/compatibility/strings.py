@@ -20,7 +20,7 @@ _OUTSIDE: Final = "a0- ~é"
 
 @lru_cache(1_024)
 def texts_of(pattern: str) -> tuple[str, ...]:
-    """Return some texts that probably match; none of what is not understood."""
+    """Return some strings that probably match; none for unsupported patterns."""
     try:
         parsed: Any = _PARSER.parse(pattern)
         return tuple(islice(dict.fromkeys(_sequence(list(parsed), 0)), _MOST))

@@ -1,4 +1,4 @@
-"""Runs the rules over tools, by the settings of a project and what clauses turn off."""
+"""Runs the rules over tools, with the settings of a project and `Suppress` clauses."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class Linted:
 
 
 def lint(tools: Iterable[LintedTool], settings: LintSettings | None = None) -> Linted:
-    """Return what the rules find at some tools, in the order of the tools and of the rules.
+    """Return the findings of the rules, in the order of the tools and of the rules.
 
     A clause of a toolset is unused where none of these tools needs it; that comes after all tools.
     """
@@ -111,7 +111,7 @@ def _problems(
 
 
 def _similar(tools: Iterable[LintedTool]) -> dict[str, str]:
-    """Return for each tool whose description another one has the first of those."""
+    """Return, for each tool that shares its description with others, the first of them."""
     seen: dict[str, str] = {}
     alike: dict[str, str] = {}
     for tool in tools:

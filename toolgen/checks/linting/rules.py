@@ -1,4 +1,4 @@
-"""The rules, in the order in which they are shown: each with what it finds, and why that matters.
+"""The rules in the order of the output, each with its check and its explanation.
 
 Which are on is what tests/conformance/test_lint_corpora.py measures: a rule that marks more than a third of
 the public tools is off until a project turns it on.
@@ -30,7 +30,7 @@ _GENERIC_ARGUMENTS: Final = frozenset(
     "stuff thing things value values var".split()
 )
 _OPAQUE: Final = re.compile(r"(?![a-z]{2}$)([0-9A-Fa-f-]{8,}|[A-Za-z]?\d+|[A-Za-z]{1,2}\d*)")
-"""A value that says nothing to who does not know it: a digest, a number, one or two letters.
+"""A value without a meaning for a model: a digest, a number, one or two letters.
 
 Two small letters are for the most part a language, such as `en`, or a word.
 """
@@ -258,7 +258,7 @@ RULES: Final[Mapping[str, LintRule]] = MappingProxyType({rule.code: rule for rul
 
 
 def _says(text: str, value: str) -> bool:
-    """Return whether a value stands in a text as a word of its own."""
+    """Return whether a text contains a value as a separate word."""
     return re.search(rf"(?<!\w){re.escape(value)}(?!\w)", text) is not None
 
 

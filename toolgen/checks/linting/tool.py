@@ -34,7 +34,7 @@ class LintedSchema(NamedTuple):
 
 @frozen_record
 class Around:
-    """What the author of a toolset turned off for all its tools, and where the toolset stands."""
+    """The suppressed rules of a toolset, and its place."""
 
     suppressed: Mapping[str, str] = field(default_factory=dict)
     """The reason by the code of a rule."""
@@ -43,7 +43,7 @@ class Around:
 
 @dataclass(frozen=True, kw_only=True)
 class LintedTool:
-    """One tool, with what its author turned off."""
+    """A tool with its suppressed rules."""
 
     id: str
     name: str
@@ -113,7 +113,7 @@ def _schema(part: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _nodes(root: Mapping[str, Json]) -> Iterator[LintedSchema]:
-    """Yield the schemas inside another; what a reference names once, where it comes first."""
+    """Yield the schemas inside another one; a referenced schema only at its first place."""
     waiting = deque([LintedSchema("", "", 0, root)])
     seen = {"#"}
     for _ in range(_MOST_NODES):

@@ -108,7 +108,7 @@ def _without_class(toolset: Toolset) -> Iterator[Status]:
 
 
 def _missing(executor: UserExecutor, toolset: Toolset, insertions: _Insertions) -> Iterator[Status]:
-    """Yield the methods that the class lacks; those that can be inserted are."""
+    """Yield the missing methods of the class, and insert those that can be inserted."""
     plain, bound = names.executor(toolset), names.bound_executor(toolset)
     line, name = executor.node.lineno, executor.node.name
     if executor.is_bound and not any(tool.binding for tool in toolset.tools):
@@ -162,7 +162,7 @@ def _defined(executor: UserExecutor, toolset: Toolset, insertions: _Insertions) 
 
 
 def find_orphans(data: bytes, toolsets: Collection[str], package: str) -> Iterator[Status]:
-    """Yield each class of a file that derives from the executor of a toolset that is gone.
+    """Yield each class of a file that derives from the executor of a removed toolset.
 
     `toolsets` are the import paths of those that there are, `package` is that of the generated tree.
     """

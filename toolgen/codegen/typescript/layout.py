@@ -1,4 +1,4 @@
-"""Where things stand in the TypeScript tree, and under which names."""
+"""Files and names of types in the TypeScript tree."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The two sides of a type: what a caller sends, where defaults may be left out, and what he receives."""
+"""The two sides of a type: what callers send, with optional defaults, and what they receive."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class CrossingTypes:
 
 
 def reached(tools: Iterable[Tool], objects: Objects) -> CrossingTypes:
-    """Return what the tools' callers send and receive; `objects` are those that the tools name."""
+    """Return the types that callers send and receive; `objects` are those that the tools name."""
     tools = tuple(tools)
     return CrossingTypes(
         sent=_closure((name for tool in tools for name in _sent(tool)), objects),

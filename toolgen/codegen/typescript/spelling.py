@@ -1,4 +1,4 @@
-"""Types of the field tree, and of schemas that somebody else wrote, as TypeScript, and comments on them.
+"""Types of the field tree and of third-party schemas as TypeScript, with comments.
 
 A type is the members of a union, of which most types have one.
 """
@@ -101,7 +101,7 @@ class TypeScriptSpeller:
         return tuple(self._reference(branch.name) for _, branch in type_.branches)
 
     def foreign(self, node: Node) -> Members:
-        """Return the type of a node of a schema that somebody else wrote."""
+        """Return the type of a node of a third-party schema."""
         return self._united(self._foreign(node))
 
     def _foreign(self, node: Node) -> Iterator[str]:

@@ -93,7 +93,7 @@ def services_to_write(design: Design) -> tuple[Service, ...]:
 
 
 def services_view(design: Design, place: AppPlace) -> ServicesView:
-    """Return stubs of the services that somebody has to write."""
+    """Return stubs of the services that the author has to write."""
     imports = Imports({class_name(service.name) for service in services_to_write(design)})
     stubs = []
     for service in services_to_write(design):
@@ -169,7 +169,7 @@ class _Made:
         self.library, self.own = _library(design, place), Imports({*_OWN})
 
     def executors(self) -> Iterator[str]:
-        """Yield what makes executors that more than one registration may take."""
+        """Yield the statements that create executors for several registrations."""
         for toolset in _executed(self._design):
             if self._design.needs_executor(toolset) and not toolset.lock:
                 class_ = class_name(toolset.name)
@@ -215,7 +215,7 @@ class _Made:
         return f"{module}.register({', '.join(['made', 'planner=planner', *arguments])})"
 
     def _argument(self, toolset: Toolset) -> str:
-        """Return what executes a toolset; "" if generated clients do."""
+        """Return the executor argument of a toolset; "" if generated clients execute it."""
         if toolset.lock:
             return "server.executor"
         return self._variable(toolset) if self._design.needs_executor(toolset) else ""

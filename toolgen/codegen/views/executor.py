@@ -1,4 +1,4 @@
-"""`executor.py` and `export.py`: what executes a toolset, and how it is registered."""
+"""`executor.py` and `export.py`: the executor of a toolset and its registration."""
 
 from __future__ import annotations
 

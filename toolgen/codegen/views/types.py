@@ -101,7 +101,7 @@ class ClassPrinter:
     def aliases(
         self, objects: Iterable[ObjectType], roles: Mapping[str, Role] | None = None
     ) -> tuple[AliasView, ...]:
-        """Return the schemas of somebody else that are no class."""
+        """Return aliases for third-party schemas that are not classes."""
         views = []
         for object_ in objects:
             if object_.foreign is not None and object_.name not in object_.foreign.classes:

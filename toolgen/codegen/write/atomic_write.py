@@ -18,7 +18,7 @@ from .safe_paths import SafePath, read_file
 
 @frozen_record
 class Edit:
-    """What a file held when it was read, and what it holds after."""
+    """Content of a file before and after an edit."""
 
     old: bytes | None = None
     """Content before; None if the file did not exist."""
@@ -45,7 +45,7 @@ class AtomicWrite:
             target.put(file)
 
     def put_new(self, file: Path, target: Path) -> None:
-        """Put a file where nothing stands.
+        """Put a file at a place where no file exists.
 
         Raises:
             ToolgenError: somebody has put something there since the place was seen free.
@@ -55,7 +55,7 @@ class AtomicWrite:
         self.put(file, SafePath.of(target))
 
     def put_edit(self, file: Path, target: Path, edit: Edit) -> None:
-        """Put what a file of the author becomes in its place; a link stays one.
+        """Replace a file of the author; a link stays a link.
 
         Raises:
             ToolgenError: it does not hold any more what was read, or is a link to nothing.

@@ -1,4 +1,4 @@
-"""Compares new files with those of the output folder, which holds nothing else, by their bytes."""
+"""Compares new files with those in the output folder byte for byte."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _ELSEWHERE: Final = "move them elsewhere, or give toolgen its own folder in [too
 
 @frozen_record
 class Comparison:
-    """How the folder differs from the new files; each path stands in one group, all in stable order.
+    """The differences between the folder and the new files; each path is in one group, in stable order.
 
     What a file is compared with are bytes. The manifest only says whose a file is that differs.
     """
@@ -55,7 +55,7 @@ class Comparison:
 
 
 def compared(out: Path, new: Mapping[str, str]) -> Comparison:
-    """Return how the folder differs from new files, of which there are digests.
+    """Return the differences between the folder and new files, by digests.
 
     Raises:
         ToolgenError: the folder holds files that are not ours, links or special files, or its manifest is

@@ -120,7 +120,7 @@ def preview(
 
 @contextmanager
 def replacing(edits: Mapping[Path, Edit]) -> Iterator[ExitStack]:
-    """Replace files that nobody generates, all of them or none; a run that is killed leaves each whole.
+    """Replace files of the author, all of them or none; a killed run leaves each file complete.
 
     What it yields puts back what was there at the end of the block, unless `pop_all` empties it.
 
@@ -195,7 +195,7 @@ def _stage(
 def _move_all(
     out: Path, folder: Path, run: _Run, stubs: Mapping[Path, str], edits: Mapping[Path, Edit]
 ) -> None:
-    """Move everything to its place; on an exception put back what was there.
+    """Move all files to their places; after an exception, restore the old ones.
 
     Edits come last: a method that a kill leaves out is inserted by the next run.
     """
@@ -233,7 +233,7 @@ def _place(out: Path, path: str) -> SafePath:
 
 
 def _transitional_manifest(run: _Run) -> Manifest:
-    """Return the manifest that holds while files move: each is what it was, or what it becomes."""
+    """Return the manifest during the move, which accepts the old and the new content of each file."""
     before = run.before
     files = dict(before.manifest.files)
     for path, new in run.new.items():

@@ -89,7 +89,7 @@ class SafePath:
                 os.close(opened)
 
     def put(self, file: Path) -> None:
-        """Move a file or a folder here, replacing what is there."""
+        """Move a file or a folder here, replacing an existing one."""
         with self._at() as (name, folder):
             os.replace(file, name, dst_dir_fd=folder)
 
@@ -108,7 +108,7 @@ class SafePath:
             os.rmdir(name, dir_fd=folder)
 
     def remove_tree(self, *, ignore_errors: bool = False) -> None:
-        """Remove a folder with what is in it; of links only themselves."""
+        """Remove a folder with its contents, but not the targets of links."""
         with self._at() as (name, folder):
             shutil.rmtree(name, ignore_errors=ignore_errors, dir_fd=folder)
 
@@ -136,7 +136,7 @@ class SafePath:
 
 
 def read_file(file: Path) -> bytes:
-    """Return the bytes of a file, which a link may stand for.
+    """Return the bytes of a file or of the target of a link.
 
     Raises:
         OSError: it is no file, or the disk refuses.

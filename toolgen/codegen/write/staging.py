@@ -1,4 +1,4 @@
-"""New files before they stand in their places: written into one folder and formatted there.
+"""Staging of new files: they are written to one folder and formatted there.
 
 The process that fills a folder locks it: the next run removes those of killed ones, and nothing else.
 """

@@ -1,7 +1,7 @@
 /**
- * A client of the HTTP surface of a toolgen runtime, of any design: what the typed client of a design stands on.
+ * A client of the HTTP surface of a toolgen runtime with any design; typed clients of a design build on it.
  *
- * It needs `fetch` and nothing else.
+ * It needs only `fetch`.
  */
 
 import type { RuntimeEvent } from "./events.js";
@@ -51,16 +51,16 @@ export type ProblemName =
 export class Problem extends Error {
   override readonly name = "Problem";
   readonly status: number;
-  /** `urn:toolgen:problem:` and its name; `about:blank` of a server between. */
+  /** `urn:toolgen:problem:` and its name; `about:blank` if a proxy answered. */
   readonly type: string;
   readonly title: string;
   readonly detail: string;
   readonly hint: string;
-  /** What is wrong with the document that was sent. */
+  /** Issues of the document that was sent. */
   readonly issues: readonly Issue[];
-  /** Arguments that the tool takes. */
+  /** Names of the arguments of the tool. */
   readonly example: Json | undefined;
-  /** Seconds after which the request may work. */
+  /** Seconds after which to retry the request. */
   readonly retryAfter: number | undefined;
 
   constructor(status: number, facts: ProblemFacts, retryAfter?: number) {
@@ -76,7 +76,7 @@ export class Problem extends Error {
     this.retryAfter = retryAfter;
   }
 
-  /** Return whether it is the problem of this name. */
+  /** Return whether the problem has this name. */
   is(name: ProblemName): boolean {
     return this.type === `urn:toolgen:problem:${name}`;
   }
@@ -92,41 +92,41 @@ export interface ProblemFacts {
   example?: Json;
 }
 
-/** Where a surface is, and who calls. */
+/** Address of a surface, and the token of the caller. */
 export interface SurfaceOptions {
   /** Address of the mount, such as `https://host/agent-tools`; "" for the origin of the page. */
   baseUrl: string;
-  /** Bearer token, or what returns one for each request. */
+  /** Bearer token, or a function that returns one for each request. */
   token?: string | (() => string | Promise<string>) | undefined;
-  /** In the place of the global `fetch`. */
+  /** Replacement of the global `fetch`. */
   fetch?: typeof fetch | undefined;
 }
 
-/** What a request may say beside its document. */
+/** Options of a request. */
 export interface RequestOptions {
   signal?: AbortSignal | undefined;
 }
 
-/** The same, of what starts something: with one key it is done once. */
+/** Options of a request with effects; requests with the same key are executed once. */
 export interface KeyOptions extends RequestOptions {
   idempotencyKey?: string | undefined;
 }
 
-/** What a call may say beside its arguments. */
+/** Options of a call. */
 export interface CallOptions extends KeyOptions {
   session?: string | undefined;
-  /** Whether the call comes with the times of its steps. */
+  /** Whether to return the times of the steps of the call. */
   trace?: boolean | undefined;
 }
 
-/** Which page of a list. */
+/** Options of a page of a list. */
 export interface PageOptions extends RequestOptions {
   limit?: number | undefined;
-  /** `next` of the page before. */
+  /** `next` of the previous page. */
   after?: string | undefined;
 }
 
-/** What a list may be asked for. */
+/** Filters of a list. */
 interface Filter {
   limit?: number | undefined;
   after?: string | undefined;
@@ -135,13 +135,13 @@ interface Filter {
   run?: string | undefined;
 }
 
-/** How a stream of events is read. */
+/** Options of a stream of events. */
 export interface StreamOptions extends RequestOptions {
-  /** Where to go on: `lastEventId` of a stream that was read before. */
+  /** `lastEventId` of an earlier stream, after which to continue. */
   lastEventId?: string | undefined;
-  /** After how many seconds without even a comment a stream is lost; 45 where nothing is said. */
+  /** Seconds without any data after which a stream counts as lost; 45 by default. */
   silenceSeconds?: number | undefined;
-  /** Hears when the stream is open, and when it was lost and is opened again. */
+  /** Called when the stream is open, and when it was lost and is opened again. */
   onConnection?: ((state: "open" | "lost") => void) | undefined;
 }
 
@@ -163,7 +163,7 @@ class Door {
     this.#fetch = options.fetch ?? globalThis.fetch.bind(globalThis);
   }
 
-  /** Return the answer, whose status is good or 304. */
+  /** Return the response, whose status is successful or 304. */
   async send(method: string, path: string, sent: Sent = {}): Promise<Response> {
     const headers = new Headers({ accept: "application/json", ...sent.headers });
     const { token } = this.#options;
@@ -201,7 +201,7 @@ async function problemOf(response: Response): Promise<Problem> {
   return new Problem(response.status, facts, after > 0 ? after : undefined);
 }
 
-/** Calls that the ledger keeps. */
+/** Calls in the ledger. */
 export class Calls {
   readonly #door: Door;
 
@@ -209,7 +209,7 @@ export class Calls {
     this.#door = door;
   }
 
-  /** Return a call by its id: one with a key, or one that is or was suspended. */
+  /** Return a call by its id, if it had a key or was suspended. */
   async get(id: string, options?: RequestOptions): Promise<AnyCall> {
     return (await this.#door.json("GET", at`/calls/${id}`, options)) as AnyCall;
   }
@@ -223,38 +223,38 @@ export class Suspensions {
     this.#door = door;
   }
 
-  /** Return a page of the suspensions, the oldest first. */
+  /** Return a page of suspended calls, questions and pauses, oldest first. */
   async list(
     options: PageOptions & { session?: string; run?: string } = {},
   ): Promise<{ suspensions: Suspension[]; next?: string }> {
     return (await this.#door.json("GET", "/suspensions", paged(options))) as { suspensions: Suspension[]; next?: string };
   }
 
-  /** Return one; `run` is its run, by which it is found faster. */
+  /** Return one suspension; `run` is its run, which makes the search faster. */
   async get(id: string, options: RequestOptions & { run?: string } = {}): Promise<Suspension> {
     return (await this.#door.json("GET", at`/suspensions/${id}`, paged(options))) as Suspension;
   }
 
-  /** Give an answer as `answer_schema` says: an `Approval`, a `CredentialAnswer`, a result, or what was asked. */
+  /** Answer by `answer_schema`: with an `Approval`, a `CredentialAnswer`, a result, or an answer to the question. */
   async answer(id: string, answer: unknown, options: WaitOptions = {}): Promise<Answered> {
     const body = { answer, wait_s: options.waitSeconds };
     return (await this.#door.json("POST", at`/suspensions/${id}/answer`, { ...signalOf(options), body })) as Answered;
   }
 
-  /** Send an intermediate result of pending work; the same key and value again send nothing. */
+  /** Send an intermediate result of pending work; the same key and value are sent once. */
   async intermediate(id: string, key: string, value: unknown, options?: RequestOptions): Promise<Answered> {
     const body = { key, value };
     return (await this.#door.json("POST", at`/suspensions/${id}/intermediate`, { ...options, body })) as Answered;
   }
 
-  /** Take a question back; its call is denied for the reason. */
+  /** Cancel a question; its call is denied with the reason. */
   async cancel(id: string, reason = "", options?: RequestOptions): Promise<Answered> {
     const body = { reason };
     return (await this.#door.json("POST", at`/suspensions/${id}/cancel`, { ...options, body })) as Answered;
   }
 }
 
-/** How long an answer waits for what it leads to. */
+/** Options of an answer. */
 export interface WaitOptions extends RequestOptions {
   waitSeconds?: number | undefined;
 }
@@ -267,7 +267,7 @@ export class Runs<Agent extends string = string> {
     this.#door = door;
   }
 
-  /** Return a page of the runs, the newest first; `unknown` leaves of it those with a call of unknown outcome. */
+  /** Return a page of the runs, newest first; `unknown` selects those with a call of unknown outcome. */
   async list(
     options: PageOptions & { status?: Run["status"] | "unknown"; session?: string } = {},
   ): Promise<{ runs: Run<Agent>[]; next?: string }> {
@@ -291,7 +291,7 @@ export class Runs<Agent extends string = string> {
     return (await this.#door.json("POST", at`/runs/${id}/cancel`, { ...options, body })) as Run<Agent>;
   }
 
-  /** Say what became of a call whose outcome is unknown. */
+  /** Record the outcome of a call whose outcome is unknown. */
   async resolve(id: string, found: Resolution, options?: RequestOptions): Promise<AnyCall> {
     return (await this.#door.json("POST", at`/runs/${id}/resolve`, { ...options, body: found })) as AnyCall;
   }
@@ -302,7 +302,7 @@ export class Runs<Agent extends string = string> {
   }
 }
 
-/** What a person has found out about a call. */
+/** Outcome of a call that a person found out. */
 export interface Resolution {
   tool_call_id?: string;
   outcome: "result" | "failed" | "not_run";
@@ -318,7 +318,7 @@ export class Sessions<Agent extends string = string> {
     this.#door = door;
   }
 
-  /** Return a page of the sessions, the newest first. */
+  /** Return a page of the sessions, newest first. */
   async list(
     options: PageOptions & { status?: string } = {},
   ): Promise<{ sessions: Session<Agent>[]; next?: string }> {
@@ -326,13 +326,13 @@ export class Sessions<Agent extends string = string> {
     return answer as { sessions: Session<Agent>[]; next?: string };
   }
 
-  /** Return all that was said in a session. */
+  /** Return all messages of a session. */
   async messages(id: string, options?: RequestOptions): Promise<{ session: Session<Agent>; turns: Turn<Agent>[] }> {
     const answer = await this.#door.json("GET", at`/sessions/${id}/messages`, options);
     return answer as { session: Session<Agent>; turns: Turn<Agent>[] };
   }
 
-  /** Say something in a session, which starts a turn; `agent` begins a new one. */
+  /** Send a message to a session, which starts a turn; `agent` creates a new session. */
   async send(
     id: string,
     message: string,
@@ -343,19 +343,19 @@ export class Sessions<Agent extends string = string> {
     return (await this.#door.json("POST", at`/sessions/${id}/messages`, { ...sent, body })) as Run<Agent>;
   }
 
-  /** Return the grants of a session that are neither expired nor revoked, the newest first. */
+  /** Return the grants of a session that are neither expired nor revoked, newest first. */
   async grants(id: string, options?: RequestOptions): Promise<Grant[]> {
     return ((await this.#door.json("GET", at`/sessions/${id}/grants`, options)) as { grants: Grant[] }).grants;
   }
 
-  /** Revoke a grant, and return those that are left. */
+  /** Revoke a grant, and return the remaining ones. */
   async revoke(id: string, grant: string, options?: RequestOptions): Promise<Grant[]> {
     const answer = await this.#door.json("POST", at`/sessions/${id}/grants/${grant}/revoke`, { ...options, body: {} });
     return (answer as { grants: Grant[] }).grants;
   }
 }
 
-/** Data beside results. */
+/** Artifacts of results. */
 export class Artifacts {
   readonly #door: Door;
 
@@ -370,14 +370,14 @@ export class Artifacts {
     return (await (await this.fetch(artifact.uri, options)).json()) as Data;
   }
 
-  /** Return the answer with the bytes of an artifact, or with a range of them such as `bytes=0-1023`. */
+  /** Return the response with the bytes of an artifact, or a range of them such as `bytes=0-1023`. */
   async fetch(uri: string, options: RequestOptions & { range?: string } = {}): Promise<Response> {
     const { range, ...sent } = options;
     const headers = { accept: "*/*", ...(range === undefined ? {} : { range }) };
     return this.#door.send("GET", "/artifacts", { ...sent, query: { uri }, headers });
   }
 
-  /** Return where an artifact is. A link to it sends no token, so a page with a token uses `fetch`. */
+  /** Return the URL of an artifact. A link to it sends no token, so a page with a token uses `fetch`. */
   url(uri: string): string {
     return this.#door.url("/artifacts", { uri });
   }
@@ -387,9 +387,9 @@ const SILENCE_SECONDS = 45;
 const FIRST_DELAY_MS = 500;
 const LONGEST_DELAY_MS = 30_000;
 
-/** Events as they happen; a stream that was lost goes on behind the last event that had an id. */
+/** Live events; a stream that was lost continues after the last event with an id. */
 export class EventStream implements AsyncIterable<RuntimeEvent> {
-  /** Id of the last event that had one, by which another stream goes on behind it. */
+  /** Id of the last event that had one, after which another stream can continue. */
   lastEventId: string;
   readonly #door: Door;
   readonly #path: string;
@@ -397,7 +397,7 @@ export class EventStream implements AsyncIterable<RuntimeEvent> {
   readonly #options: StreamOptions;
   readonly #run: string;
 
-  /** Make a stream that is not open; with `run` it ends with this run. */
+  /** Create a stream that is not open yet; with `run`, it ends with this run. */
   constructor(door: Door, path: string, query: Query, options: StreamOptions, run = "") {
     this.lastEventId = options.lastEventId ?? "";
     this.#door = door;
@@ -407,7 +407,7 @@ export class EventStream implements AsyncIterable<RuntimeEvent> {
     this.#run = run;
   }
 
-  /** Yield the events until the run is over, the signal is aborted, or the surface refuses the stream. */
+  /** Yield the events until the run has ended, the signal is aborted, or the surface refuses the stream. */
   async *[Symbol.asyncIterator](): AsyncGenerator<RuntimeEvent, void, undefined> {
     const { signal, onConnection } = this.#options;
     let first = FIRST_DELAY_MS;
@@ -455,7 +455,7 @@ function isPassing(problem: Problem): boolean {
   return problem.status === 429 || problem.status >= 502;
 }
 
-/** Aborts a stream of which nothing is heard, not even a comment. */
+/** Aborts a stream that receives no data, not even a comment. */
 class Silence {
   readonly signal: AbortSignal;
   readonly #controller = new AbortController();
@@ -467,7 +467,7 @@ class Silence {
     this.signal = outer ? AbortSignal.any([outer, this.#controller.signal]) : this.#controller.signal;
   }
 
-  /** Return what comes, if it comes in time. */
+  /** Return the next data, if it arrives in time. */
   async until<Value>(coming: Promise<Value>): Promise<Value> {
     const timer = setTimeout(() => {
       this.end();
@@ -487,7 +487,7 @@ class Silence {
 interface StreamMessage {
   id?: string;
   data?: string;
-  /** Milliseconds after which a reader that was cut off comes again. */
+  /** Milliseconds after which to reconnect. */
   retry?: number;
 }
 
@@ -539,7 +539,7 @@ function pause(milliseconds: number, signal: AbortSignal | undefined): Promise<v
   });
 }
 
-/** Return whether a result, or another document, was cut because it was too long. */
+/** Return whether a result or another document was shortened because it was too long. */
 export function isTruncated(document: unknown): document is Truncated {
   const isObject = typeof document === "object" && document !== null && "truncated_by" in document;
   return isObject && document.truncated_by === "toolgen's size limit";
@@ -550,7 +550,7 @@ function at(texts: TemplateStringsArray, ...values: string[]): string {
   return String.raw({ raw: texts }, ...values.map(encodeURIComponent));
 }
 
-/** Return options of a list as what is sent. */
+/** Return the query parameters of the options of a list. */
 function paged({ signal, ...query }: RequestOptions & Filter): Sent {
   return { query: { ...query }, signal };
 }
@@ -559,7 +559,7 @@ function signalOf(options: RequestOptions): RequestOptions {
   return { signal: options.signal };
 }
 
-/** A client of any runtime; that of a design has its tools by name, too. */
+/** A client of any runtime; the client of a design also has its tools by name. */
 export class Surface<Agent extends string = string> {
   readonly calls: Calls;
   readonly suspensions: Suspensions;
@@ -579,14 +579,14 @@ export class Surface<Agent extends string = string> {
     this.artifacts = new Artifacts(door);
   }
 
-  /** Call a tool by its id; a problem where it was not called, such as for arguments that do not fit. */
+  /** Call a tool by its id. Throws a problem if it was not called, for example because of its arguments. */
   async call(tool: string, args: object = {}, options: CallOptions = {}): Promise<AnyCall> {
     const { session, trace, ...sent } = options;
     const body = { arguments: args, session, trace };
     return (await this.#door.json("POST", at`/tools/${tool}/calls`, { ...sent, body })) as AnyCall;
   }
 
-  /** Return the catalogue; the same object as before where it has not changed. */
+  /** Return the catalogue; the same object as before if it has not changed. */
   async catalog(options?: RequestOptions): Promise<Catalog> {
     const known = this.#catalog;
     const headers: Record<string, string> = known ? { "if-none-match": known.etag } : {};
