@@ -91,7 +91,7 @@ def test_a_revision_is_read_and_never_run(released: ProjectFolder) -> None:
 
 def test_what_is_no_catalogue_is_named(released: ProjectFolder) -> None:
     released.write("wrong.json", "{}")
-    assert "wrong.json is no catalogue of tools" in released.run("breaking", "--against", "wrong.json").err
+    assert "wrong.json is not a tool catalogue" in released.run("breaking", "--against", "wrong.json").err
     released.write("wrong.json", json.dumps({"tools": [{"id": "a.b.c", "payload": 3}]}))
     assert "wrong.json is not a tool catalogue" in released.run("breaking", "--against", "wrong.json").err
     released.write("wrong.json", "[")

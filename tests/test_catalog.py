@@ -107,7 +107,7 @@ def test_a_type_of_several_tools_stands_in_a_file_once() -> None:
         ({"catalog": {"format": True}, "tools": []}, "is a catalogue of format True, and this toolgen reads"),
         (
             {"tools": [{"payload": {"schema": {"$ref": "#/types/A"}}}], "types": {"B": {}}},
-            "is not a catalogue",
+            "is not a tool catalogue",
         ),
         ({"tools": [{"payload": 3}], "types": {"B": {}}}, "is not a tool catalogue"),
         (

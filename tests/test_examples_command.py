@@ -90,7 +90,7 @@ def test_a_result_of_another_class_is_told_with_what_to_write(
     out = greeter.run("test", "--session", "s-9").out
     problem, hint = out[out.index("executors/hall/people.py") :].splitlines()[:2]
     assert problem == (
-        "executors/hall/people.py:6: People.greet returned what does not fit: "
+        "executors/hall/people.py:6: People.greet returned a malformed result: "
         f"expected GreetResult, got {got} (tool hall.people.greet)"
     )
     written_now = f"people.{hint.rpartition(' ')[2]}"

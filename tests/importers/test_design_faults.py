@@ -110,7 +110,7 @@ def test_an_exception_in_one_tool_is_its_finding_and_leaves_the_others() -> None
         "/tools/0",
     )
     assert re.fullmatch(
-        r"ended with AttributeError\(.*\) in toolgen\.importers\.design, line \d+", finding.message
+        r"raised AttributeError\(.*\) in toolgen\.importers\.design, line \d+", finding.message
     )
     assert found.imported == 1
     assert list(found.files) == ["tools.py"]

@@ -73,7 +73,7 @@ def test_repaired_places_and_defaults_of_components_are_named() -> None:
             f"{at}/properties/b/default",
             'is a string ("many"), which does not match its own schema',
         ),
-        ("import-odd-schema", f"{at}/properties/c/enum", 'holds "two", which the type next to it refuses'),
+        ("import-odd-schema", f"{at}/properties/c/enum", 'contains "two", which the type next to it refuses'),
         ("import-repaired-schema", f"{at}/required", "has 'a' twice and is read as if once"),
     ]
 

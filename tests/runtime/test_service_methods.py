@@ -74,12 +74,12 @@ class Alone(Returns):
     [
         (
             Returns({}),
-            "Returns.get_user returned what does not fit: expected GetUserResult, got dict",
+            "Returns.get_user returned a malformed result: expected GetUserResult, got dict",
             "return a GetUserResult of gen.user_service.service",
         ),
         (
             Returns(None),
-            "Returns.get_user returned what does not fit: expected GetUserResult, got None",
+            "Returns.get_user returned a malformed result: expected GetUserResult, got None",
             "return a GetUserResult of gen.user_service.service",
         ),
         (

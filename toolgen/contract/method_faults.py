@@ -47,7 +47,7 @@ def service_fault(tool: str, error: BaseException) -> MethodFault | None:
         result = executor.f_locals["result"]
         if expected and expected not in [each.__name__ for each in type(result).__mro__]:
             kind = "None" if result is None else type(result).__name__
-            problem = f"returned what does not fit: expected {expected}, got {kind}"
+            problem = f"returned a malformed result: expected {expected}, got {kind}"
             return MethodFault.of(code, tool, f"{problem}{HINT}return a {expected} of {module}")
     return None
 

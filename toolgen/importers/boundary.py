@@ -40,7 +40,7 @@ def findings_for_exceptions(findings: list[Finding], pointer: str, tool: str) ->
     except ToolgenError:
         raise
     except Exception as error:  # noqa: BLE001 - a finding asks for a report, and the other tools are read
-        message = f"ended with {_shown(error)}"
+        message = f"raised {_shown(error)}"
         findings.append(finding_at(INTERNAL_ERROR, pointer, message, hint=_HINT, tool=tool))
 
 

@@ -222,7 +222,7 @@ class _Writer:
         constraints: tuple[Named, ...] = ()
         try:
             if is_leaf or (schema_of is not None and key in self._shape.inexact):
-                raise NotExpressibleError("it is kept as it is")
+                raise NotExpressibleError("the attribute keeps its schema")
             type_, constraints = self._type(node, inner)
         except NotExpressibleError:
             del self.claims[before:]

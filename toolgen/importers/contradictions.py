@@ -99,7 +99,7 @@ class _Rules:
         kinds = _types(schema, self._is_nullable(schema))
         refused = [value for value in values if kinds.isdisjoint(types_of(value))]
         shown = ", ".join(json.dumps(value, ensure_ascii=False) for value in refused)
-        return (keyword, f"holds {shown:.80}, which the type next to it refuses") if refused else None
+        return (keyword, f"contains {shown:.80}, which the type next to it refuses") if refused else None
 
     def refusal_at(self, schema: dict[str, Json], place: str) -> str:
         """Return why no value fits a schema; "" if one can, or if the reason belongs to a part of it."""
