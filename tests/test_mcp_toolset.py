@@ -215,7 +215,7 @@ def test_a_schema_that_toolgen_cannot_read_is_told_at_the_toolset(tmp_path: Path
 @pytest.mark.parametrize(
     ("facts", "fault"),
     [
-        ({"name": "sa\u200by"}, "/name has characters that nobody sees"),
+        ({"name": "sa\u200by"}, "/name has invisible characters"),
         (
             {"inputSchema": {"properties": {"a\u202e": {}}}},
             "/properties/a\\u202e has invisible characters",

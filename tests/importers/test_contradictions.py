@@ -23,7 +23,9 @@ from toolgen.shapes.foreign.rules import Rules
     ],
 )
 def test_a_contradiction_is_warned_of(schema: dict[str, Any], fault: str) -> None:
-    found = [each for each in imported({"properties": {"x": schema}}).findings if "which the type" in each.message]
+    found = [
+        each for each in imported({"properties": {"x": schema}}).findings if "which the type" in each.message
+    ]
     assert [each.code for each in found] == ["import-odd-schema"]
     assert found[0].message.startswith(fault)
     assert str(found[0].place.pointer).startswith("/properties/x/")
@@ -38,7 +40,9 @@ def test_a_contradiction_is_warned_of(schema: dict[str, Any], fault: str) -> Non
     ],
 )
 def test_values_of_their_type_are_none(schema: dict[str, Any]) -> None:
-    assert not [each for each in imported({"properties": {"x": schema}}).findings if "which the type" in each.message]
+    assert not [
+        each for each in imported({"properties": {"x": schema}}).findings if "which the type" in each.message
+    ]
 
 
 @pytest.mark.parametrize(

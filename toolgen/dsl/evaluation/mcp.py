@@ -102,7 +102,7 @@ def _tools(facts: ListedFacts, names: dict[str, str], word: MCPToolset, report: 
     name = str(facts["name"])
     try:
         if hides(name):
-            raise UnsafeError("/name", "has characters that nobody sees")
+            raise UnsafeError("/name", "has invisible characters")
         yield _tool(facts, names[name], word.source)
     except UnsafeError as error:
         fault = f"has the tool {printable(name[:_LONGEST_TITLE])!r}, in which {error}"

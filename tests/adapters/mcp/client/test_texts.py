@@ -17,14 +17,14 @@ from toolgen.contract.printable import hides
 from toolgen.runtime import ToolValidationError
 
 REFUSED = {
-    "key": "characters that nobody sees",
-    "long_key": "is a name of 9031 characters; 256 are allowed",
-    "definition": "characters that nobody sees",
-    "required": "characters that nobody sees",
-    "enum": "characters that nobody sees",
-    "long_enum": "has a text of 9031 characters; 4096 are allowed",
-    "const": "characters that nobody sees",
-    "tag_pattern": "characters that nobody sees",
+    "key": "invisible characters",
+    "long_key": "is a name of 9031 characters; at most 256 are allowed",
+    "definition": "invisible characters",
+    "required": "invisible characters",
+    "enum": "invisible characters",
+    "long_enum": "has a text of 9031 characters; at most 4096 are allowed",
+    "const": "invisible characters",
+    "tag_pattern": "invisible characters",
 }
 SHOWN = r"ok\u202eevil\udb40\udc41\u200b\u001b[31m"
 
