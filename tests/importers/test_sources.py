@@ -35,7 +35,7 @@ def schemas(folder: Path, value: object, name: str = "tools.json") -> ReaderResu
     [
         ("", "is not JSON: Expecting value at line 1, column 1"),
         ('{"a": 1,\n"b" 2}', "is not JSON: Expecting ':' delimiter at line 2, column 5"),
-        ('{"default": NaN}', "is not JSON: NaN is no number of JSON"),
+        ('{"default": NaN}', "is not JSON: NaN is not a JSON number"),
         (b'{"a": "\xff"}', "is not UTF-8: byte 7 is 0xff"),
         ('{"a": 1}'.encode("utf-16"), "is encoded in UTF-16 or UTF-32, not in UTF-8"),
         ('{"a": 1}'.encode("utf-16-be"), "is encoded in UTF-16 or UTF-32, not in UTF-8"),
