@@ -62,7 +62,7 @@ _AWAY_S: Final = 300.0
 
 @frozen_record
 class AgentAnswer:
-    """What became of the run that answers a call of an agent's tool."""
+    """Outcome of the run that answers a call of an agent's tool."""
 
     link: RunLink
     began: float
@@ -93,20 +93,20 @@ class LoopOwner(Protocol):
         ...
 
     async def resolve(self, run_id: str, tool_call_id: str, resolution: Resolution, *, by: str) -> ToolResult:
-        """Store the outcome of a call of a run, which was unknown; `ResolveError` where it is none."""
+        """Store the outcome of a call whose outcome was unknown."""
         ...
 
     def status_of(self, status: RunStatus) -> RunStatus:
-        """Return the status of a run for its clients; another's as it is."""
+        """Return the status of an agent's run for its clients; other statuses are unchanged."""
         ...
 
     def event_ids(self, status: RunStatus) -> Mapping[str, Json]:
-        """Return the ids that the events of a run have, which those of its engine lack; none of another's."""
+        """Return the ids to add to the engine's events of an agent's run; none for other runs."""
         ...
 
     @property
     def listings(self) -> Sequence[Listing]:
-        """What lists tools that the runtime has not."""
+        """Toolsets of agents that the runtime itself does not have."""
         ...
 
     @property
@@ -126,7 +126,7 @@ class LoopOwner(Protocol):
         ...
 
     async def conclude(self, frame: Frame, answer: AgentAnswer) -> ToolResult:
-        """Return the result of a call by what its run said, after its hooks."""
+        """Return the result of a call from the output of its run, after the hooks."""
         ...
 
 
@@ -145,7 +145,7 @@ class DirectCallActivities:
 
     @property
     def waits(self) -> WaitRegistry:
-        """What registers the runs.
+        """Registry of the runs.
 
         Raises:
             NoEngineError: nothing executes them.
@@ -169,7 +169,8 @@ class DirectCallActivities:
         run_id: str,
         services: RuntimeServices,
     ) -> ChildOfCall | ToolResult:
-        """Return the run, of this id, that is to answer a call; the result of a call that none can answer."""
+        """Return the run that answers a call, with this id; or the result of the call if none can answer
+        it."""
         try:
             return await self._answering(delegated.agent).child_of(tool, delegated, meta, run_id)
         except StoreError:  # no outcome of a call: the engine comes back to it
@@ -197,7 +198,7 @@ class DirectCallActivities:
         return await self._done(work, frame.tool, result, frame.meta, 0)
 
     async def _resume(self, info: ActivityInfo, argument: Any) -> CallOutcome:
-        """Resume a call with its answer; one that is not verified waits on."""
+        """Resume a call with its answer; a call that cannot be verified stays suspended."""
         work = self._work(info)
         resumed = await resume(work, argument, self._tools.of_answered, info.run_id)
         if resumed is None:
@@ -208,7 +209,7 @@ class DirectCallActivities:
         return self._outcome(work, resumed.result, resumed.frozen, resumed.id)
 
     async def _conclude(self, info: ActivityInfo, argument: Any) -> CallOutcome:
-        """Make the result of a call of what the run of an agent said."""
+        """Return the result of a call from the output of an agent's run."""
         work = self._work(info)
         frame = await self._frame(work, info, argument["call"])
         if not isinstance(frame, Frame):
@@ -247,7 +248,7 @@ class DirectCallActivities:
         number: int,
         answered: str = "",
     ) -> CallOutcome:
-        """Return the outcome of a step, with what follows it, and hand the result to who waits for it here.
+        """Return the outcome of a step with its follow-up, and pass the result to waiters in this process.
 
         `number` is that of the step, `answered` the id of the call that was frozen before it.
         """
@@ -266,13 +267,13 @@ class DirectCallActivities:
     def _outcome(
         self, work: CallWork, result: ToolResult, frozen: dict[str, Json] | None, answered: str
     ) -> CallOutcome:
-        """Return the outcome with a result, after handing it to who waits for it in this process."""
+        """Return the outcome of a result, and pass the result to waiters in this process."""
         for key in (answered, work.run_id):
             work.waits.set_result(key, result)
         return {**outcome_of(result, work.events), "frozen": frozen}
 
     def _work(self, info: ActivityInfo, *, tells_start: bool = False) -> CallWork:
-        """Return what one step of a call is executed with."""
+        """Return the context in which one step of a call is executed."""
         waits = self.waits
         events = CallEvents(info, waits.options.clock, tells_start=tells_start)
         reports = EventReporter(events, self._services.limits.result_bytes)
@@ -289,7 +290,7 @@ class DirectCallActivities:
         )
 
     async def _frame(self, work: CallWork, info: ActivityInfo, call: CallDocument) -> Frame | CallOutcome:
-        """Return the frame of a call as it is now; the outcome of one whose tool is not here.
+        """Return a frame for a call with its current tool, or the outcome if the tool is not available.
 
         Raises:
             NotRegisteredError: another worker may have the tool.

@@ -1,4 +1,4 @@
-"""Answers to suspended calls: validated where they are given, and read where the call is resumed."""
+"""Answers to suspended calls: validated when they are received, and read when the call resumes."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def failure_answer(error: DeclaredError) -> Json:
 
 
 def failure_of(spec: ToolSpec, answer: Json, limits: Limits) -> ToolError | None:
-    """Return the failure that pending work ended in; None where the answer is a result.
+    """Return the failure of pending work; None if the answer is a result.
 
     Raises:
         BadAnswerError: the tool declares no such error, or the details do not fit.
@@ -178,7 +178,7 @@ def check_answer_limits(answer: Json, limits: Limits) -> None:
 
 
 def _refuse(frozen: FrozenCall, issues: tuple[FieldIssue, ...]) -> None:
-    """Raise for issues; those of a call with sensitive arguments quote no key that nobody asked for.
+    """Raise if there are issues. For a call with sensitive arguments they quote only keys of the schema.
 
     Raises:
         BadAnswerError: there are issues.
@@ -244,7 +244,7 @@ def _decoded(codec: Codec, value: Json, limits: Limits) -> Any:
 
 
 def _check_bounds(spec: ToolSpec, result: object) -> None:
-    """Raise for a delivered result with wrong bounds, so that another one may be delivered."""
+    """Check the bounds of a delivered result, so that a wrong one can be delivered again."""
     try:
         bounds_of(spec, result)
     except MalformedResultError as error:
@@ -267,7 +267,7 @@ def answer_document(frozen: FrozenCall, answer: Json) -> Json:
 
 @contextmanager
 def hiding_call(frozen: FrozenCall, spec: ToolSpec | None) -> Iterator[None]:
-    """Redact the sensitive values of a call that waits, and of earlier answers to it, inside the block.
+    """Redact the sensitive values of a suspended call, and of earlier answers to it, inside the block.
 
     Without a spec, where its tool is gone. What is decoded in the block is known as well, such as its answer.
     """

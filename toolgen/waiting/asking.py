@@ -1,4 +1,4 @@
-"""What a run and the runs below it ask: suspended calls, and the questions of planners below a direct call.
+"""Open questions of a run and the runs below it: suspended calls, and planners' questions below direct calls.
 
 Who made a call of an agent's tool gets each of them with its token, and knows by `Suspended.outer` which of
 its own calls waits for the answer. A planner's question of a run that a client of an agent started has no
@@ -39,7 +39,7 @@ log = logger("toolgen.runtime")
 
 
 async def outer_call(waits: WaitRegistry, run_id: str) -> tuple[str, CallDocument] | None:
-    """Return the direct call that waits for a run, with the id of its own run; None where none does."""
+    """Return the direct call that waits for a run, with the id of the call's own run; None without one."""
     top = top_run(run_id)
     if not top.startswith(CALL) or "/" in top:
         return None
@@ -55,7 +55,7 @@ async def outer_call(waits: WaitRegistry, run_id: str) -> tuple[str, CallDocumen
 
 
 def question_order(asked: Suspended) -> tuple[bool, str, str, str]:
-    """Return the place of a question among those of a direct call: a person's before work, outer runs first.
+    """Return the sort key of a question of a direct call: questions before pending work, outer runs first.
 
     It is the same in every process, so that all of them mean the same by the first question of a call.
     """
@@ -63,7 +63,7 @@ def question_order(asked: Suspended) -> tuple[bool, str, str, str]:
 
 
 async def open_questions(waits: WaitRegistry, status: RunStatus, call: CallDocument) -> tuple[Suspended, ...]:
-    """Return what the run of a direct call and those below it ask, in the order of `question_order`.
+    """Return the questions of the run of a direct call and the runs below it, ordered by `question_order`.
 
     Raises:
         SuspensionError: as `WaitRegistry.record`.
@@ -104,7 +104,7 @@ async def asked_ids(waits: WaitRegistry, status: RunStatus) -> set[str]:
 
 
 async def suspended_calls(waits: WaitRegistry, session_id: str | None) -> tuple[Suspended, ...]:
-    """Return all that waits under a token, oldest first; of one session where it is given."""
+    """Return all suspended calls and questions with a token, oldest first; optionally of one session."""
     now, calls = waits.options.clock(), []
     for wait in await waits.engine.open_waits(session=session_id, limit=sys.maxsize):
         try:
@@ -120,7 +120,7 @@ async def suspended_calls(waits: WaitRegistry, session_id: str | None) -> tuple[
 
 
 async def suspended_at(waits: WaitRegistry, run_id: str, op: str, about: Json) -> Suspended | None:
-    """Return what waits at an operation of a run; None where it has no token.
+    """Return the suspended call or question at an operation of a run; None if it has no token.
 
     Raises:
         SuspensionError: as `WaitRegistry.record`.
@@ -176,7 +176,7 @@ async def answer_question(
     by: str,
     session_id: str,
 ) -> None:
-    """Give the answer to a question of a planner to its run, of this session; `by` says who answers.
+    """Send the answer of a planner's question to its run in this session; `by` names who answers.
 
     Raises:
         SuspensionError: the answer is not taken; the class says why.

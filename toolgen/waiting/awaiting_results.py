@@ -1,4 +1,4 @@
-"""Waits for the result of a call, in any process: by the journal of its run, or as this process has made it.
+"""Waits for the result of a call, in any process: from the journal of its run, or as this process made it.
 
 An answer that the run of a call did not take leads to none: the host that was to resume it could not verify
 its record, so the call waits on as it was (`resuming.resume`), and its log says nothing of the answer.
@@ -48,7 +48,7 @@ async def run_result(
 
 
 async def result_so_far(reader: CallReader, run_id: str) -> ToolResult | None:
-    """Return the result of the direct call of a run as it stands; None for a run of no direct call.
+    """Return the current result of the direct call of a run; None if the run is not of a direct call.
 
     It is running while the call is executed, and suspended while it waits for people.
 
@@ -95,7 +95,7 @@ async def _run_result(
 
 
 async def _logged_end(waits: WaitRegistry, run_id: str) -> ToolResult | None:
-    """Return what is said of the result of the call of a run, in its last `tool_end`; None for nothing."""
+    """Return the result in the last `tool_end` of a run; None without one."""
     engine = waits.engine
     ends = [event async for _, event in engine.events(run_id, follow=False) if event["type"] == "tool_end"]
     return result_of(await latest_end(engine, run_id, ends[-1])) if ends else None
@@ -103,7 +103,7 @@ async def _logged_end(waits: WaitRegistry, run_id: str) -> ToolResult | None:
 
 @frozen_record(kw_only=False)
 class Expected:
-    """What gets the typed results that an answer leads to."""
+    """Futures for the typed results that follow from an answer."""
 
     own: asyncio.Future[ToolResult]
     above: tuple[str, CallDocument] | None
@@ -113,7 +113,7 @@ class Expected:
 
 @asynccontextmanager
 async def expected_results(waits: WaitRegistry, opened: OpenedToken) -> AsyncIterator[Expected]:
-    """Yield what gets the typed results of what waits, and of the direct call above it.
+    """Yield the futures for the typed results of a suspended call and the direct call above it.
 
     Raises:
         UnknownSuspensionError: the run is forgotten meanwhile.
@@ -132,7 +132,7 @@ async def expected_results(waits: WaitRegistry, opened: OpenedToken) -> AsyncIte
 
 
 async def _above(waits: WaitRegistry, opened: OpenedToken) -> tuple[str, CallDocument] | None:
-    """Return the direct call to whose result an answer leads, by its run; None where there is none."""
+    """Return the direct call whose result follows from an answer, with its run; None without one."""
     run_id, record = opened.run_id, opened.record
     if record is None or opened.is_below:
         return await outer_call(waits, run_id)
@@ -167,7 +167,7 @@ async def answered_result(
 
 
 def _running(opened: OpenedToken, above: tuple[str, CallDocument] | None) -> ToolResult:
-    """Return the result of a call whose answer is stored, and which has no result yet."""
+    """Return the result of a call whose answer is stored, but whose result is not known yet."""
     frozen, is_below = opened.frozen, opened.is_below
     if above is not None and (is_below or frozen is None):
         tool, tool_call_id = above[1]["tool"], above[1]["meta"]["tool_call_id"]
@@ -183,7 +183,7 @@ def _running(opened: OpenedToken, above: tuple[str, CallDocument] | None) -> Too
 
 
 async def _result_from_log(waits: WaitRegistry, opened: OpenedToken) -> ToolResult | None:
-    """Wait until the log of the run says what became of an answer, and return the result of the call.
+    """Wait until the log of the run has the effect of an answer, and return the result of the call.
 
     It is None where no result of a call follows at once: the answer went to a planner, or an agent
     answers the call.
@@ -212,7 +212,7 @@ async def _result_from_log(waits: WaitRegistry, opened: OpenedToken) -> ToolResu
 
 
 async def _suspension_of(waits: WaitRegistry, run_id: str, id_: str) -> Suspended | None:
-    """Return the suspended call of a run that has the id; None where none waits that is verified."""
+    """Return the suspended call with this id in a run; None if no verified one is suspended."""
     for wait in (await waits.engine.status(run_id)).awaiting if id_ else ():
         with suppress(TamperedSuspensionError, UnsealedSuspensionError):
             record = await waits.record(run_id, wait.op, wait.about)
@@ -234,7 +234,7 @@ def _is_of(event: Mapping[str, Json], frozen: FrozenCall) -> bool:
 async def result_or_waiting_on(
     waits: WaitRegistry, opened: OpenedToken, result: Callable[[], Awaitable[ToolResult | None]]
 ) -> ToolResult | None:
-    """Return the result of an answer to a call by the log; the call, suspended, where it waits on without it.
+    """Return the result of an answered call from the log, or the suspended call if the answer was not used.
 
     Raises:
         TamperedSuspensionError: it waits on, and its record was changed.
@@ -256,7 +256,7 @@ async def result_or_waiting_on(
 
 
 async def _waiting_on(waits: WaitRegistry, opened: OpenedToken) -> ToolResult:
-    """Wait until a call waits on without its answer, and return it, suspended."""
+    """Wait until a call turns out to stay suspended without its answer, and return it."""
     assert opened.frozen is not None, "a planner's question has no record"
     tool, call_id = opened.frozen.tool, opened.frozen.meta.tool_call_id
     call, _, _ = opened.op.rpartition(":")  # all waits of one call have keys with this beginning

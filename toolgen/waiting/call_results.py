@@ -1,4 +1,4 @@
-"""Results of calls as the JSON that journals keep and any process reads, and as `tool_end` tells of them."""
+"""Results of calls as JSON: in journals, which any process can read, and in `tool_end` events."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class CallReader:
 async def kept_result(
     reader: CallReader, run_id: str, call: CallDocument, outcome: CallOutcome
 ) -> ToolResult:
-    """Return the result of a run of a call as it was: all but the actions.
+    """Return the stored result of a call's run, without its actions.
 
     Without the typed value where the tool is gone or another one now, or where the document was truncated;
     without the artifacts whose data nobody kept.
@@ -71,7 +71,7 @@ async def kept_result(
 async def with_pending(
     waits: WaitRegistry, result: ToolResult, work: Sequence[Mapping[str, Any]]
 ) -> ToolResult:
-    """Return the result of a call that an agent answered with what of the work of its run still goes on.
+    """Return the result of a call that an agent answered, with the pending work of its run.
 
     `work` is as in `CallOutcome`; where its record is not verified, it is left out.
     """
@@ -109,14 +109,14 @@ def outcome_of(result: ToolResult, events: CallEvents) -> CallOutcome:
 
 
 def is_of_not_begun(outcome: CallOutcome) -> bool:
-    """Return whether the call of a document was not let in by the scheduler, and may be made again."""
+    """Return whether the scheduler rejected the call of a document, so that it can be made again."""
     return "error" in outcome and outcome["error"].get("has_begun") is False
 
 
 async def kept_artifact(
     document: Mapping[str, Any], tool: RegisteredTool | None, services: RuntimeServices
 ) -> Artifact | None:
-    """Return the artifact of a stored reference, with the `tool` that made it, typed.
+    """Return the typed artifact of a stored reference, with the `tool` that created it.
 
     None where the tool is gone or another one now, or nobody kept the data: a log has none that is sensitive.
     """
@@ -133,7 +133,7 @@ async def kept_artifact(
 
 
 def dropping(keeper: ArtifactKeeper | None) -> OnForget | None:
-    """Return the function that drops the artifacts of forgotten runs; None where none are stored."""
+    """Return the function that deletes the artifacts of deleted runs; None if none are stored."""
     if keeper is None:
         return None
 
@@ -145,7 +145,7 @@ def dropping(keeper: ArtifactKeeper | None) -> OnForget | None:
 
 
 async def _data(document: Mapping[str, Any], keeper: ArtifactKeeper | None) -> bytes | None:
-    """Return the data of an artifact, as soon as its store is back; None where it is no longer stored."""
+    """Return the data of an artifact, waiting for its store if necessary; None if it was deleted."""
     if "data" in document:
         return to_json(document["data"])
     if keeper is None:

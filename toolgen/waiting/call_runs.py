@@ -95,7 +95,7 @@ class CallRuns:
         *,
         is_detached: Detached = False,
     ) -> ToolResult:
-        """Return the result of a call that was executed, and that an agent answers or that is suspended.
+        """Return the result of an executed call that an agent answers, or that is now suspended.
 
         `named` is the id of the run of a call that has a name; where somebody else has begun it meanwhile, it
         is joined. A detached one goes on although its callers are cancelled.
@@ -129,7 +129,7 @@ class CallRuns:
         is_detached: Detached = False,
         is_made_again: bool = False,
     ) -> ToolResult:
-        """Execute a call that has a name in the run of this id; a run that has the id is joined.
+        """Execute a named call in the run with this id, or join the run.
 
         The call is executed once, whoever else comes with the same id. Where it waits for somebody, the
         result is suspended. A detached one goes on although its callers are cancelled.
@@ -220,13 +220,13 @@ class CallRuns:
             waits.forget(run_id, typed)
 
     def _is_last(self, run_id: str) -> bool:
-        """Return whether a call ends with its callers, and only one of them is left."""
+        """Return whether the call is cancelled with its last caller, and only one caller is left."""
         return self._tools.callers(run_id) == 1 and run_id in self._ends_with_callers
 
     def _lost_result(
         self, tool: RegisteredTool, meta: CallMeta, error: Exception, *, has_begun: bool, is_named: bool
     ) -> ToolResult:
-        """Return the result of a call whose run could not be started, or says nothing any more.
+        """Return the result of a call whose run could not be started, or could not be read.
 
         One that has begun goes on, or has ended: nobody knows.
 
@@ -253,7 +253,7 @@ class CallRuns:
     async def _cancel(
         self, run_id: str, tool: RegisteredTool, call: CallDocument, meta: CallMeta, *, is_made_again: bool
     ) -> None:
-        """Cancel the run of a caller that is cancelled; the log of the run, or nobody else, tells the end."""
+        """Cancel the run of a cancelled caller; its log records the end."""
         try:
             await _leave(self._activities.waits, run_id, call, is_made_again=is_made_again)
         except UnknownRunError:  # it has not begun
@@ -282,7 +282,8 @@ def _call(tool: RegisteredTool, arguments: Arguments, meta: CallMeta) -> CallDoc
 
 
 async def _join(waits: WaitRegistry, run_id: str, call: CallDocument, *, is_made_again: bool) -> bool:
-    """Join the run of a named call; return whether another process has begun it, which lets it go on then.
+    """Join the run of a named call; return whether another process began it, so that cancelling here leaves
+    it.
 
     Raises:
         CallNameError: it is the run of another call, which has begun under the name at once.
@@ -301,7 +302,7 @@ async def _join(waits: WaitRegistry, run_id: str, call: CallDocument, *, is_made
 
 
 async def _leave(waits: WaitRegistry, run_id: str, call: CallDocument, *, is_made_again: bool) -> None:
-    """Cancel the run of a call whose callers here are cancelled, unless another process joined it.
+    """Cancel the run of a call when its callers here are cancelled, unless another process joined it.
 
     Nor is one cancelled that another process began, and whose callers there it has not left to wait.
 
@@ -325,7 +326,7 @@ def _is_of(run_input: Any, call: CallDocument) -> bool:
 
 
 async def let_calls_end(waits: WaitRegistry) -> None:
-    """Wait until the direct calls that this process executes have ended or wait, for at most `CLOSING_S`.
+    """Wait at most `CLOSING_S` until the direct calls of this process have ended or are suspended.
 
     What is cut off of a call that may not run twice is of unknown outcome. Those that agents answer go on
     when the engine is started again; engines with many workers let their activities end by themselves.
@@ -350,6 +351,6 @@ async def let_calls_end(waits: WaitRegistry) -> None:
 
 
 def _is_call(run: RunStatus) -> bool:
-    """Return whether a run is one of a direct call that no agent answers."""
+    """Return whether a run belongs to a direct call that no agent answers."""
     is_direct = run.run_id.startswith(CALL) and "/" not in run.run_id
     return is_direct and isinstance(run.input, dict) and "child" not in run.input

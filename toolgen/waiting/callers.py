@@ -1,4 +1,4 @@
-"""The callers of a call that runs: the last one that is cancelled cancels the call.
+"""Callers of a running call: when the last caller is cancelled, the call is cancelled.
 
 A call goes on while somebody else waits for its result: in this process, or in another one, which notes that
 in the run of the call. It also goes on when all tasks are cancelled because their event loop ends.
@@ -62,7 +62,7 @@ async def _result_of(task: asyncio.Task[T]) -> T:
 
 
 def may_execute(opened: OpenedToken, answer: Json) -> bool:
-    """Return whether an answer may execute a direct call: not a denial, nor the result of work elsewhere."""
+    """Return whether an answer can execute a direct call: not a denial, and not the result of other work."""
     frozen = opened.frozen
     if frozen is None or frozen.kind == "pending" or not opened.run_id.startswith(CALL):
         return False
@@ -73,7 +73,7 @@ def may_execute(opened: OpenedToken, answer: Json) -> bool:
 async def result_for_caller(
     reader: CallReader, opened: OpenedToken, give: Callable[[], Awaitable[ToolResult]], is_detached: Detached
 ) -> ToolResult:
-    """Give the answer to a direct call, or to what it asks below, and return its result for its caller.
+    """Send the answer to a direct call or to a question below it, and return the result for the caller.
 
     Raises:
         SuspensionError: the answer is not taken.
@@ -103,7 +103,7 @@ async def result_for_caller(
 
 
 def is_now(detached: Detached) -> bool:
-    """Return whether a call goes on whose caller is cancelled now."""
+    """Return whether a call continues if its caller is cancelled now."""
     return detached() if callable(detached) else detached
 
 
@@ -134,7 +134,7 @@ async def is_joined_by_others(engine: Engine, run_id: str, process: str) -> bool
 
 
 async def cancel_answered(engine: Engine, run_id: str, process: str) -> None:
-    """Cancel a call that goes on after an answer, since its last caller here was cancelled.
+    """Cancel a resumed call whose last caller in this process was cancelled.
 
     One that waits for a person keeps its question.
     """

@@ -1,4 +1,5 @@
-"""Checks what waits in a journal: which calls a host has sealed, and which an operator has to look at."""
+"""Checks the suspended calls in a journal: which ones a host has sealed, and which an operator must
+review."""
 
 from __future__ import annotations
 
@@ -43,7 +44,7 @@ class CheckedCall:
 async def checked_calls(
     waits: WaitRegistry, open_waits: Iterable[RunWait] | None = None
 ) -> tuple[CheckedCall, ...]:
-    """Return the calls among some waits, in their order; without any, those of all runs.
+    """Return the suspended calls among these waits, in order; by default those of all runs.
 
     Those that were answered and not executed yet are among them: they run when they are adopted.
     """
@@ -64,7 +65,7 @@ def waits_of(status: RunStatus) -> list[RunWait]:
 async def adopt_calls(
     waits: WaitRegistry, run_id: str, by: str, seen: Collection[CheckedCall] | None
 ) -> tuple[CheckedCall, ...]:
-    """Seal the calls without a seal that a run waits for, as they stand or were seen, and return them.
+    """Seal the unsealed calls of a run, as they are or as they were reviewed, and return them.
 
     Raises:
         UnknownRunError: no run has the id.
@@ -99,7 +100,7 @@ async def _adopt(waits: WaitRegistry, call: CheckedCall, by: str) -> None:
 
 
 async def _all_waits(waits: WaitRegistry) -> Iterable[RunWait]:
-    """Return the waits of all runs that are not over, each once."""
+    """Return the open waits of all unfinished runs, each once."""
     waits_by_op: dict[tuple[str, str], RunWait] = {}
     for state in _OPEN:
         for status in reversed(await waits.engine.list_runs(state=state, limit=sys.maxsize)):
@@ -108,7 +109,7 @@ async def _all_waits(waits: WaitRegistry) -> Iterable[RunWait]:
 
 
 async def _checked(waits: WaitRegistry, wait: RunWait) -> CheckedCall | None:
-    """Return the call of a wait; None where the wait is about something else."""
+    """Return the call of a wait; None if the wait is not for a call."""
     if wait.fault:
         return CheckedCall(run_id=wait.run_id, op=wait.op, state="tampered", id="", tool="", call=None)
     if not is_call(wait.about):

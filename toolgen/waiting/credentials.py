@@ -1,4 +1,4 @@
-"""Credentials that people give for calls that wait: kept by the host, and in no answer."""
+"""Credentials that people provide for suspended calls: stored by the host, and in no answer."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Keep: TypeAlias = Callable[[Credential, str | None], Awaitable[None]]
 
 
 def keeper_for(capabilities: Mapping[str, object], call: FrozenCall) -> Keep:
-    """Return what keeps the credential of a suspended call.
+    """Return the credential store for a suspended call.
 
     Raises:
         BadAnswerError: the call waits for something else.

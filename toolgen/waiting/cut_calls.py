@@ -1,4 +1,4 @@
-"""The end of a call that is cut off with its run: what is known of it, decided here for all loops.
+"""Final events of calls whose run ended first, decided here for all loops.
 
 Pure, as the loops are: an engine may execute them again.
 """
@@ -39,7 +39,7 @@ class CutCall:
 
 
 def cut_end(call: CutCall, ended: EndedRun) -> ToolEnd:
-    """Return the end of a cut call: denied where it waited, of unknown outcome where it may have run.
+    """Return the end of a cut call: `denied` if it was suspended, `unknown` if it may have run.
 
     One that asked something had begun before it was suspended. One that an agent was to answer may have run
     where that agent's run has left a call of unknown outcome, or where the engine does not know its log.

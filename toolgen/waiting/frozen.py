@@ -1,4 +1,4 @@
-"""A suspended call: what is frozen of it, its token, and its sealed record in the journal of its run.
+"""A suspended call: its frozen data, its token, and its sealed record in the journal of its run.
 
 Tokens and seals are HMAC-SHA-256 under a secret of the host. A token says until when it is good; nothing
 keeps it. The seal of a record covers the run, the operation that waits and the whole document, and each
@@ -46,7 +46,7 @@ _MOST_WAITS: Final = 100
 
 @record
 class Asked:
-    """What a call asks before it goes on, as `FrozenCall` has it."""
+    """Question of a call before it continues, with the attributes of `FrozenCall`."""
 
     kind: SuspensionKind
     answer_schema: Mapping[str, Any]
@@ -60,13 +60,13 @@ class Asked:
 
 
 def next_wait(op: str) -> str:
-    """Return the key of the wait of a call that waits on, or is asked again."""
+    """Return the key of the next wait of a call that stays suspended or asks again."""
     before, _, number = op.rpartition(":")
     return f"{before}:{int(number) + 1}"
 
 
 def new_id() -> str:
-    """Return the id of a call that is frozen now."""
+    """Return a new id for a suspended call."""
     return secrets.token_hex(8)
 
 
@@ -138,7 +138,7 @@ class Sealer:
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """The ids of the secrets, by which seals name them, the one that seals first."""
+        """Ids of the secrets, the sealing one first; seals contain them."""
         return tuple(self._secrets)
 
     def mark(self, use: str, contents: Json) -> dict[str, Json]:
@@ -146,7 +146,7 @@ class Sealer:
         return {"key": self._newest, "mac": self._mac(self._newest, use, _canonical(contents))}
 
     def judge(self, use: str, contents: Json, seal: Json) -> Verdict:
-        """Return what the seal says of the contents; `seal` is by `mark`, or anything else."""
+        """Return the verdict about a seal of the contents; `seal` can be any value."""
         match seal:
             case None:
                 return "unsealed"
@@ -171,7 +171,7 @@ class Sealer:
 
 @frozen_record
 class SealedCall:
-    """A suspended call where it waits, as a host has sealed it."""
+    """A suspended call at its wait, sealed by a host."""
 
     run_id: str
     op: str
@@ -190,7 +190,7 @@ class SealedCall:
 
 
 def seal_call(sealer: Sealer, run_id: str, op: str, call: FrozenCall) -> SealedCall:
-    """Return the sealed record of a call that is about to wait."""
+    """Return the sealed record of a call to suspend."""
     document = call.as_json()
     if call.answers:
         document["answers"] = [_sealed_answer(sealer, run_id, op, answer) for answer in call.answers]
@@ -242,7 +242,7 @@ def verify_call(sealer: Sealer, run_id: str, op: str, document: Json, adoption: 
 
 
 def read_call(run_id: str, document: Json) -> FrozenCall:
-    """Return the call of a record, whoever wrote it: nothing may be decided by it.
+    """Return the call of an unverified record; make no decision from it.
 
     Raises:
         TamperedSuspensionError: it is none.
@@ -256,7 +256,7 @@ def read_call(run_id: str, document: Json) -> FrozenCall:
 
 
 def adoption_of(sealer: Sealer, run_id: str, op: str, document: dict[str, Json], by: str) -> Json:
-    """Return what an operator adds to a journal to adopt a record as it stands."""
+    """Return the journal entry with which an operator adopts an unsealed record unchanged."""
     return {"by": by, _SEAL: sealer.mark(_ADOPTED, [[run_id, op, digest_of(document)], by])}
 
 
@@ -267,7 +267,7 @@ def digest_of(document: dict[str, Json]) -> str:
 
 
 def _verdict(sealer: Sealer, run_id: str, op: str, digest: str, seal: Json) -> Verdict:
-    """Return what a seal says of a record at a wait, or at an earlier one of the same call."""
+    """Return the verdict about the seal of a record at a wait, or at an earlier wait of the call."""
     verdict = sealer.judge(_CALL, [run_id, op, digest], seal)
     before, _, number = op.rpartition(":")
     newest = int(number) - 1 if number.isdecimal() else 0

@@ -79,13 +79,13 @@ async def store_grant(waits: WaitRegistry, spec: ToolSpec, frozen: FrozenCall, a
 
 
 def _now(waits: WaitRegistry) -> float:
-    """Return the time by the clock of the host, even if the engine does not trust that."""
+    """Return the time of the host's clock, even if the engine does not trust it."""
     held = waits.engine.held_s if isinstance(waits.engine, ClockEngine) else 0.0
     return waits.options.clock() + held
 
 
 def _is_now(waits: WaitRegistry, grant: Grant) -> bool:
-    """Return whether a grant counts at this time; a clock that was set back gives it no further time."""
+    """Return whether a grant is valid now; setting back the clock does not extend it."""
     return grant.granted_at <= _now(waits) < grant.expires_at
 
 
@@ -111,7 +111,7 @@ async def _open_grant(waits: WaitRegistry, status: RunStatus) -> Grant | None:
 
 
 def _read(waits: WaitRegistry, status: RunStatus) -> Grant | None:
-    """Return the grant of a run; None for another run, and for a grant without a seal of this host."""
+    """Return the grant of a run; None for other runs, and for grants without a seal of this host."""
     if not is_grant(status.run_id) or not isinstance(status.input, dict):
         return None
     document = {name: value for name, value in status.input.items() if name != "seal"}
@@ -156,7 +156,7 @@ def _call_key(frame: Frame, payload_json: bytes) -> str:
 async def prepare_use(
     waits: WaitRegistry, frame: Frame, frozen: FrozenCall, ask: Callable[[], Awaitable[ToolResult]]
 ) -> bool:
-    """Return whether a grant covers a call, which then takes a use of it immediately before its executor.
+    """Return whether a grant covers a call; the call then takes a use immediately before its executor.
 
     If it gets none there, since others were faster or somebody has revoked the grant, it asks.
     """
@@ -186,7 +186,7 @@ async def _own_use(waits: WaitRegistry, grant: Grant, key: str) -> bool:
 
 
 async def take_use(waits: WaitRegistry, grant: Grant, frame: Frame, payload_json: bytes) -> bool:
-    """Take a use of a grant for a call that is about to begin, and return whether the call may run by it.
+    """Take a use of a grant for a call that is about to begin, and return whether the call can run.
 
     A call that is executed again has its use already. A process that does not execute runs takes none: nobody
     would write it into the witness.
@@ -224,7 +224,7 @@ async def revoke_grants(waits: WaitRegistry, session_id: str) -> None:
 
 
 async def revoke_denied(waits: WaitRegistry, spec: ToolSpec, frozen: FrozenCall, by: str) -> None:
-    """Revoke the grants that cover a call which a person has denied; else it would run if made again."""
+    """Revoke the grants that cover a denied call, because it would otherwise run if it is repeated."""
     if spec.confirm is None or not spec.confirm.grantable or not frozen.meta.session_id:
         return
     for grant in await open_grants(waits, frozen.meta.session_id):

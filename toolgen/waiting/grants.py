@@ -61,7 +61,7 @@ class Grant:
 
     @property
     def approved_by(self) -> str:
-        """A sentence without its full stop: who approved the call, and when."""
+        """Sentence without a full stop that names the approver and the time."""
         at = datetime.fromtimestamp(self.granted_at, UTC)
         return f"approved by {self.granted_by} at {at:%Y-%m-%d %H:%M:%S} UTC"
 
@@ -74,7 +74,7 @@ class Grant:
 
 
 def covers(grant: Grant, spec: ToolSpec, meta: CallMeta, payload_json: bytes) -> bool:
-    """Return whether a call is one that a grant is for, apart from its time and its uses."""
+    """Return whether a grant covers a call, apart from its expiry and its number of uses."""
     facts = (spec.id, spec.approval_digest, meta.session_id, meta.requested_by, meta.agent)
     own = (grant.tool, grant.approval_digest, grant.session_id, grant.requested_by, grant.agent)
     if facts != own or dict(meta.labels) != dict(grant.labels) or why_not_granted(spec, grant.pattern):
@@ -101,7 +101,7 @@ def grant_schema(spec: ToolSpec, options: WaitOptions) -> dict[str, Json]:
 
 
 def without_grant(asked: Suspended) -> dict[str, Json]:
-    """Return the schema of an answer for a peer, which does not grant."""
+    """Return the answer schema for a peer, without `grant`."""
     schema = asked.answer_schema
     properties = schema.get("properties", {})
     if asked.kind != "confirmation" or GRANT not in properties:
@@ -110,7 +110,7 @@ def without_grant(asked: Suspended) -> dict[str, Json]:
 
 
 def why_not_granted(spec: ToolSpec, pattern: ArgumentPattern | None) -> str:
-    """Return why no grant with this pattern counts for a tool; "" if one does."""
+    """Return the reason why a grant with this pattern is not valid for a tool; "" if it is."""
     confirm = spec.confirm
     if confirm is None or not confirm.grantable:
         return f"the design of {spec.id} does not allow grants: Confirm(…, grantable=True)"
@@ -131,7 +131,7 @@ def why_not_granted(spec: ToolSpec, pattern: ArgumentPattern | None) -> str:
 
 
 async def may_be_granted(waits: WaitRegistry, spec: ToolSpec, frozen: FrozenCall) -> bool:
-    """Return whether the answer to a question may grant: by the design, and by the rule of the host."""
+    """Return whether the answer to a question can grant further calls: by the design and the host's rule."""
     is_allowed = spec.confirm is not None and spec.confirm.grantable and spec.confirm.payload is None
     is_asked = frozen.kind == "confirmation" and not frozen.is_asked_by_tool and frozen.meta.session_id != ""
     return is_allowed and is_asked and await may_approve(waits, frozen, frozen.meta.requested_by)

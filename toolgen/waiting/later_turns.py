@@ -1,4 +1,4 @@
-"""Opens turns of a conversation with what comes of its work later. Pure, as the loops are."""
+"""Opens turns of a conversation with later results of its work. Pure, like the loops."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ free; they double."""
 
 
 def in_conversation(facts: Mapping[str, object] | None) -> bool:
-    """Return whether the results of work belong into the conversation of the run that made its call."""
+    """Return whether results of work belong to the conversation of the run that made the call."""
     return bool(facts and (facts["in_conversation"] or facts.get("conversation")))
 
 
 async def nothing() -> None:
-    """Return: the results of a call outside of conversations open no turn."""
+    """Do nothing: results of a call outside a conversation open no turn."""
 
 
 async def open_turn(ctx: RunContext, op: str, argument: dict[str, Any]) -> None:
@@ -50,7 +50,7 @@ async def open_turn(ctx: RunContext, op: str, argument: dict[str, Any]) -> None:
 
 
 def _without_result_text(outcome: Mapping[str, Json], error: PayloadTooLargeError) -> Json:
-    """Return an outcome that says why its result is left out."""
+    """Return an outcome that states why its result was omitted."""
     result: Json = {"error": f"its result was omitted: {error.message}"}
     names = ("tool", "tool_call_id", "status")
     return {**{name: outcome[name] for name in names}, "result": result, "events": []}

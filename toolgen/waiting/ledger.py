@@ -36,7 +36,7 @@ class Ledger:
         self._waiting = waiting
 
     async def result(self, name: CallName, frame: Frame) -> ToolResult:
-        """Return the result of a named call: kept, of one that runs already, or of one that is made now.
+        """Return the result of a named call: recorded, of the running call, or of a new call.
 
         One that waits is suspended, with its open question. One that may run twice has a run once it asks
         somebody, any other one from its beginning.
@@ -78,7 +78,7 @@ class Ledger:
         )
 
     async def _take_back(self, name: CallName, edited: RunStatus) -> None:
-        """Take back the question of a call whose arguments were edited.
+        """Cancel the question of a call whose arguments were edited.
 
         Raises:
             CallNameError: somebody has answered it meanwhile.
@@ -94,7 +94,7 @@ class Ledger:
 
 
 async def unkept_result(name: CallName, frame: Frame, runs: CallRuns) -> ToolResult:
-    """Return the result of a call of which nothing is kept but, by its name, its idempotency key."""
+    """Return the result of a call that is not recorded; its name only provides an idempotency key."""
     tool, meta = frame.tool, frame.meta
     payload = canonical_arguments(tool, frame.arguments, frame.services.limits)
     if payload is not None:

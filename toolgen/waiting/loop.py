@@ -46,7 +46,7 @@ class CallSteps(Protocol[R]):
         ...
 
     async def child(self, child: Any, number: int) -> R:
-        """Run the agent that is to answer the call, and return the record of what it said."""
+        """Run the agent that answers the call, and return the record of its output."""
         ...
 
     async def answer(self, frozen: Any, number: int) -> R:
@@ -66,7 +66,7 @@ class Ended(Generic[R]):
 
 
 async def finish(record: R, steps: CallSteps[R]) -> Ended[R]:
-    """Return the final record of a call that was executed, after its answers and the runs of agents."""
+    """Return the final record of an executed call, after its answers and the runs of agents."""
     number, answered = 0, ""
     while _is_open(record, steps.keeps_work):
         await steps.publish(record, number, answered)
@@ -88,7 +88,7 @@ def _is_open(record: Mapping[str, Json], keeps_work: bool) -> bool:
 
 @frozen_record(kw_only=False)
 class NoRecord:
-    """Why an activity of a call gave no record."""
+    """Reason why an activity of a call returned no record."""
 
     why: Literal["timeout", "unknown", "failed", "too_large"]
     """`unknown`: its process ended after it had begun. `too_large`: it was not started."""
@@ -128,7 +128,7 @@ async def answer_to(
 
 
 def is_work(about: Json) -> bool:
-    """Return whether a wait is about work that goes on elsewhere: its call has begun."""
+    """Return whether a wait is for pending work elsewhere, so that its call has begun."""
     match about:
         case {"frozen": {"kind": "pending"}}:
             return True
@@ -137,7 +137,7 @@ def is_work(about: Json) -> bool:
 
 
 def intermediate_of(sealed: object) -> dict[str, Any] | None:
-    """Return the intermediate result that an answer in a journal is; None for another answer."""
+    """Return the intermediate result in an answer of a journal; None for other answers."""
     match sealed:
         case {"answer": {"toolgen.intermediate": {"key": str(), "value": _, "shown": _} as sent}}:
             return dict(sent)
@@ -146,7 +146,7 @@ def intermediate_of(sealed: object) -> dict[str, Any] | None:
 
 
 def left_work(why: str) -> str:
-    """Return what is said of work for whose result nobody waits any more."""
+    """Return the text about work whose result is no longer awaited."""
     return f"{why}; the work may still be done"
 
 
@@ -229,7 +229,7 @@ class CallOutcome(StoredResult, total=False):
 
 
 async def waiting_call(ctx: RunContext, run_input: WaitingInput) -> Any:
-    """Return the outcome of the call, at the latest when the time to answer is over.
+    """Return the outcome of the call, at the latest when the time to answer expires.
 
     Raises:
         NondeterminismError: another version of the loop began the run.
@@ -248,7 +248,7 @@ async def waiting_call(ctx: RunContext, run_input: WaitingInput) -> Any:
 
 
 def call_of(run_input: WaitingInput) -> CallDocument:
-    """Return the call of a run: the one that has begun, or what of it was frozen."""
+    """Return the call of a run: the executed call, or the suspended one."""
     if (call := run_input.get("call")) is not None:
         return call
     frozen = run_input.get("frozen")
@@ -273,7 +273,7 @@ class _DirectCallSteps:
         """Time at which each question was first asked, by its id."""
 
     async def first(self) -> CallOutcome:
-        """Return the record with which the call comes here: suspended, or executed now."""
+        """Return the first record of the call: suspended, or executed now."""
         run_input = self._input
         if "frozen" in run_input:
             return suspended_outcome(self._call, frozen=run_input["frozen"])
@@ -325,7 +325,8 @@ class _DirectCallSteps:
     async def _after_intermediate(
         self, frozen: Frozen, sent: dict[str, Json], shown: Json, number: int
     ) -> CallOutcome:
-        """Publish an intermediate result and wait on, while its turn opens: in order, and before the last."""
+        """Publish an intermediate result and stay suspended, while its turn opens: in order, before the final
+        result."""
         self._sent += 1
         key, facts = f"sent:{self._sent}", self._input.get("facts")
         event = ToolUpdate(tool=self._call["tool"], value=shown, number=self._sent)
@@ -340,7 +341,7 @@ class _DirectCallSteps:
             await open_turn(self._ctx, op, argument)
 
     async def _without_answer(self, frozen: Frozen, number: int) -> CallOutcome:
-        """Return the outcome of a call to which nobody gave an answer in time."""
+        """Return the outcome of a call that expired without an answer."""
         if is_work({"frozen": frozen}):
             self._expired = self._ended("unknown", {"unknown": left_work(EXPIRED)})
         else:
@@ -366,12 +367,12 @@ class _DirectCallSteps:
 
 
 def suspended_outcome(call: CallDocument, **facts: Any) -> CallOutcome:
-    """Return the outcome of a call that waits, for the answer to its `frozen` record or for its `child`."""
+    """Return the outcome of a suspended call, which waits for the answer to `frozen` or for its `child`."""
     head = {"tool": call["tool"], "tool_call_id": call["meta"]["tool_call_id"], "status": "suspended"}
     return cast(CallOutcome, {**head, "events": [], **facts})
 
 
 def ids_of(call: CallDocument) -> dict[str, Json]:
-    """Return what says in an event whose call it is of."""
+    """Return the ids of a call for its events."""
     meta = call["meta"]
     return {**{name: meta[name] for name in _IDS}, "agent_id": meta["agent"]}

@@ -1,4 +1,4 @@
-"""The runs of named calls, whose ids follow from the names: where each stands, and what it asks."""
+"""Runs of named calls, whose ids follow from the names: their state and their questions."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ EDITED: Final = "the call was made again with other arguments"
 
 @record
 class LedgerPlace:
-    """Where a named call is in the ledger, or is to be."""
+    """Place of a named call in the ledger, taken or free."""
 
     run_id: str
     is_taken: bool = False
@@ -44,7 +44,7 @@ class NamedCalls:
         self._tool = tool
 
     async def question(self, name: CallName, arguments: Arguments, meta: CallMeta) -> Suspended | None:
-        """Return the open question of a named call with these arguments; None where it asks nothing now.
+        """Return the open question of a named call with these arguments; None without one.
 
         An agent's tool may wait for several answers: it is the first. Pending work is no question.
 
@@ -89,7 +89,7 @@ class NamedCalls:
         raise AssertionError("counting ends never")
 
     async def place(self, name: CallName, payload: bytes, meta: CallMeta) -> LedgerPlace:
-        """Return where the call stands, or is to begin: the newest edition of its arguments counts.
+        """Return the place of the call, or the place where it can begin; the newest arguments count.
 
         Where that has begun, an earlier one stays denied.
 
@@ -126,7 +126,7 @@ class NamedCalls:
         raise AssertionError("counting ends never")
 
     async def _has_not_begun(self, run: RunStatus) -> bool:
-        """Return whether a run is over whose call never began: there was no room, or it was cancelled before.
+        """Return whether a run has ended whose call never began: it was rejected, or cancelled before.
 
         It has no result that could be kept, and the call may be made again.
         """
@@ -140,7 +140,7 @@ class NamedCalls:
         return ends[-1:] == ["error"] and not has_child
 
     async def _is_unapproved(self, run: RunStatus) -> bool:
-        """Return whether a call has not begun, since it waits for the approval by design or policy."""
+        """Return whether a call has not begun, because it waits for an approval by design or policy."""
         for wait in run.awaiting:
             record = await self._waits.record(run.run_id, wait.op, wait.about)
             call = None if record is None else record.call
@@ -150,7 +150,7 @@ class NamedCalls:
 
 
 def canonical_arguments(tool: RegisteredTool, arguments: Arguments, limits: Limits) -> bytes | None:
-    """Return the canonical arguments; None for those that do not fit, with which nothing is executed."""
+    """Return the canonical arguments; None if they do not fit, so that nothing is executed."""
     codec = tool.spec.payload
     try:
         return codec.encode(codec.decode_null_as_absent(arguments_json(arguments), limits))
@@ -159,7 +159,7 @@ def canonical_arguments(tool: RegisteredTool, arguments: Arguments, limits: Limi
 
 
 def _was_edited(run: RunStatus) -> bool:
-    """Return whether the question of a call was taken back because its arguments were edited."""
+    """Return whether the question of a call was canceled because its arguments were edited."""
     outcome: Any = run.output
     if run.state != "completed" or outcome["status"] != "denied":
         return False

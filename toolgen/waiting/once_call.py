@@ -1,4 +1,5 @@
-"""Calls of runs that may not run twice: that they begin, how they end late, and what people found out."""
+"""Calls of runs that must not run twice: recording that they begin, their late ends, and their
+resolutions."""
 
 from __future__ import annotations
 
@@ -39,7 +40,7 @@ log = logger("toolgen.runtime")
 
 @frozen_record
 class Keeping:
-    """What an activity keeps of its call, where it may not run twice."""
+    """Records of an activity about a call that must not run twice."""
 
     keep_begun: Callable[[], Awaitable[None]]
     """Keeps that the executor begins."""
@@ -48,7 +49,7 @@ class Keeping:
     late_ends: LateEnds
 
     def watch(self, frame: Frame) -> None:
-        """Keep of a call that is about to be dispatched when it begins, and how it ends late."""
+        """Record the beginning and the late end of a call that is about to be dispatched."""
         if not frame.tool.may_repeat:
             call = WatchedCall(self, frame)
             frame.keep_begun, frame.give_up = call.begin, call.give_up
@@ -56,7 +57,7 @@ class Keeping:
 
 
 class WatchedCall:
-    """A call whose executor says here how it ends; where nobody waits for it, that settles the call.
+    """A call whose executor reports its end here; if the call was given up, that settles its outcome.
 
     Its frame has it, and so it has its frame only while the executor runs: else each call would leave a cycle
     of fifty objects to be found by the looks for garbage.
@@ -70,7 +71,7 @@ class WatchedCall:
         self._outcome: Outcome[Any] | None = None
 
     async def begin(self) -> None:
-        """Keep that the executor runs now, unless it says itself when its work begins."""
+        """Record that the executor begins now, unless it reports the beginning itself."""
         frame = self._running()
         if frame.tool.begins_itself:
             frame.context.on_begin = self._keeping.keep_begun
@@ -78,14 +79,15 @@ class WatchedCall:
             await self._keeping.keep_begun()
 
     def watched(self, tool: RegisteredTool) -> RegisteredTool:
-        """Return the tool with an executor that says here how it ends."""
+        """Return the tool with an executor that reports its end here."""
         mine = object.__new__(type(tool))  # `copy.copy` takes many times as long
         vars(mine).update(vars(tool))
         mine.execute = self._in_loop(tool.execute) if tool.is_async else self._in_thread(tool.execute)
         return mine
 
     def give_up(self) -> None:
-        """Settle the call by the end of its executor, also by one that was: nobody waits for it any more."""
+        """Settle the call by the end of its executor, even if it ended before: the call is no longer
+        awaited."""
         self._is_given_up = True
         if self._outcome is not None:
             self._settle_by(self._running(), self._outcome)
@@ -150,7 +152,7 @@ class WatchedCall:
 
 
 def _resolution(frame: Frame, outcome: Outcome[Any]) -> Resolution | None:
-    """Return what became of the call; None where the executor does not say."""
+    """Return the outcome of the call; None if the executor does not tell."""
     if isinstance(outcome, Raised):
         return _failure(frame, outcome.error)
     value = outcome.value
@@ -180,7 +182,7 @@ def _is_cut() -> bool:
 
 
 class LateEnds:
-    """Settles the calls of one runtime that end late; nobody waits for it."""
+    """Settles the late calls of one runtime in the background."""
 
     def __init__(self) -> None:
         self._tasks: set[asyncio.Task[None]] = set()
@@ -193,7 +195,7 @@ class LateEnds:
     def settle(
         self, tool: str, resolution: Resolution, settle: Settle, secrets: Secrets | None = None
     ) -> None:
-        """Start to store what became of a call of a tool; after `close` its outcome stays unknown.
+        """Start storing the outcome of a call; after `close` the outcome stays unknown.
 
         People are shown it without the sensitive values of the call.
         """
@@ -204,7 +206,7 @@ class LateEnds:
         start_task(self._tasks, work, name=f"late end of {tool}")
 
     async def close(self) -> None:
-        """Leave the calls that are not settled yet as they are: of unknown outcome."""
+        """Stop; the outcome of unsettled calls stays unknown."""
         self._is_closed = True
         tasks = list(self._tasks)
         for task in tasks:

@@ -128,7 +128,7 @@ class IntermediateSender:
                 return
 
     async def _earlier(self, record: SealedCall, key: str, digest: str) -> int | None:
-        """Return how many intermediate results the call has sent before this wait; None if one is this one.
+        """Return the number of earlier intermediate results of the call; None if this one was sent before.
 
         Raises:
             ConflictingAnswerError: another one has the key.
@@ -150,7 +150,7 @@ class IntermediateSender:
         return count
 
     async def _store(self, record: SealedCall, tool: RegisteredTool, sent: dict[str, Json], by: str) -> bool:
-        """Give an intermediate result to its run; return False where another answer was faster.
+        """Send an intermediate result to its run; return False if another answer was faster.
 
         Raises:
             SuspensionError: it is not taken; the class says why.
@@ -173,7 +173,7 @@ class IntermediateSender:
         return receipt != "conflict"
 
     async def _seen(self, tool: RegisteredTool, record: SealedCall, document: bytes) -> dict[str, Json]:
-        """Return what the model reads of an intermediate result, after the hooks, and what others see of it.
+        """Return an intermediate result for the model, after the hooks, and for observers.
 
         Raises:
             NotAllowedAnswerError: a hook refused it.
@@ -202,7 +202,7 @@ class IntermediateSender:
 
 
 async def verified_intermediate(waits: WaitRegistry, run_id: str, argument: Mapping[str, Any]) -> str | None:
-    """Return the JSON text of an intermediate result in a journal; None where no host has sealed it.
+    """Return the JSON text of an intermediate result in a journal; None without a seal of a host.
 
     Args:
         waits: Has the secrets, and the rule of the host.

@@ -1,4 +1,4 @@
-"""Calls of unknown outcome and their resolutions: each is a run beside the run of the call.
+"""Resolutions of calls with unknown outcome: each is a run beside the run of the call.
 
 The log of a run that is over takes no event, so the outcome is the input of a run `<run>/resolved:<call>`,
 which publishes it and is over. The first one counts, over all processes.
@@ -76,7 +76,7 @@ async def _has_lost(engine: Engine, run_id: str) -> bool:
 
 
 async def becomes_unknown(engine: Engine, run_id: str, tool_call_id: str | None = None) -> bool:
-    """Wait until a run says how a call, or its only one, has ended; return whether its outcome is unknown."""
+    """Wait for the end of a call of a run, or of its only call; return whether its outcome is unknown."""
     async for _, event in engine.events(run_id):
         is_end = event.get("type") == "tool_end" and event["status"] != "suspended"
         if is_end and tool_call_id in (None, event["tool_call_id"]):
@@ -85,13 +85,13 @@ async def becomes_unknown(engine: Engine, run_id: str, tool_call_id: str | None 
 
 
 async def resolved_end(engine: Engine, run_id: str, tool_call_id: str) -> Mapping[str, Any] | None:
-    """Return the `tool_end` with which somebody resolved a call; None where nobody did."""
+    """Return the `tool_end` of a resolution; None if the call was not resolved."""
     run_input = await _resolved_input(engine, run_id, tool_call_id)
     return None if run_input is None else run_input["resolved"]
 
 
 async def latest_end(engine: Engine, run_id: str, end: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the `tool_end` of a call; of an unknown outcome that with which it was resolved, if it was."""
+    """Return the `tool_end` of a call, or that of its resolution if the outcome was unknown."""
     if not is_unknown_end(end):
         return end
     return await resolved_end(engine, run_id, end["tool_call_id"]) or end
@@ -176,7 +176,7 @@ def known_outcome(tool_call_id: str, status: str, by: str = "") -> ResolveError:
 def found_out(
     name: str, spec: ToolSpec | None, meta: CallMeta, resolution: Resolution, limits: Limits
 ) -> ToolResult:
-    """Return a resolution as the result of its call.
+    """Return a resolution as the result of the call.
 
     Raises:
         ResolveError: it does not fit the tool, or the tool is not here.
@@ -202,7 +202,7 @@ def _resolved_id(run_id: str, tool_call_id: str) -> str:
 
 
 async def settle_call(reader: CallReader, run_id: str, resolution: Resolution) -> None:
-    """Store what became of the one call of a run, which ended late, once the run has called it unknown.
+    """Store the outcome of a run's only call, which ended late, after the run recorded it as unknown.
 
     Raises:
         ResolveError: somebody was faster.

@@ -1,4 +1,4 @@
-"""Resumes a suspended call with its answer: by its executor, or without it.
+"""Resumes a suspended call with its answer, with or without its executor.
 
 The tool is found again then: in any process, maybe much later.
 """
@@ -58,7 +58,7 @@ _SEAL_HINT: Final = (
 
 @frozen_record
 class CallWork:
-    """What an activity executes a call with."""
+    """Context in which an activity executes a call."""
 
     run_id: str
     waits: WaitRegistry
@@ -89,7 +89,7 @@ async def resume(
     find_tool: Callable[[FrozenCall, str], Awaitable[RegisteredTool | None]],
     work_run: str,
 ) -> Resumed | None:
-    """Resume a suspended call with the answer of the journal; None where its record is not verified.
+    """Resume a suspended call with the answer of the journal; None if its record cannot be verified.
 
     Then the call waits on, and there is no `tool_end`: whoever waits for its result waits on, too.
 
@@ -117,7 +117,7 @@ async def resume(
 
 
 def seal_wait(waits: WaitRegistry, run_id: str, op: str, work_run: str, result: ToolResult) -> SealedCall:
-    """Return the sealed record of a call that waits: under `op`, or as acknowledged work in a run for it."""
+    """Return the sealed record of a suspended call: at `op`, or for acknowledged work in its own run."""
     assert result.frozen is not None, "only a call that waits has a record"
     if result.status == "pending" and work_run != run_id:
         return waits.seal(work_run, FIRST, result.frozen)
@@ -224,7 +224,7 @@ async def _ask_again(
 async def _unfit_result(
     work: CallWork, tool: RegisteredTool, frozen: FrozenCall, error: ToolValidationError, person: str
 ) -> ToolResult:
-    """Return the error of a call whose arguments do not fit its tool any more, whatever is answered."""
+    """Return the error of a call whose arguments no longer fit the tool, whatever was answered."""
     _report_answer(work, frozen, person, "answered")
     frame = _frame(work, tool, frozen)
     result = frame.invalid_arguments_result(error, _UNFIT.format(tool.spec.name))
@@ -232,7 +232,7 @@ async def _unfit_result(
 
 
 async def _refused_by_rule(waits: WaitRegistry, record: SealedCall, answer: Json, person: str) -> str:
-    """Return why the rule of this process rejects the answer; "" where it does not."""
+    """Return the reason why the rule of this process rejects the answer; "" if it does not."""
     try:
         why = await waits.refusal(record, answer, person)
     except Exception:  # noqa: BLE001 - author code; logged, and the answer is rejected
@@ -244,7 +244,7 @@ async def _refused_by_rule(waits: WaitRegistry, record: SealedCall, answer: Json
 async def _canceled_result(
     work: CallWork, tool: RegisteredTool | None, frozen: FrozenCall, reason: str, person: str
 ) -> ToolResult:
-    """Return the result of a suspended call that was canceled: unknown of work that goes on elsewhere."""
+    """Return the result of a canceled call; `unknown` if its work continues elsewhere."""
     services = work.services
     _report_answer(work, frozen, person, "canceled")
     meta, reason = frozen.meta, reason or f"{frozen.tool.rpartition('.')[2]} was canceled"
@@ -267,7 +267,7 @@ async def _canceled_result(
 def _result_of_answer(
     services: RuntimeServices, tool: RegisteredTool, frozen: FrozenCall, answer: Any, person: str
 ) -> ToolResult | ToolError | None:
-    """Return the result or the failure that the answer itself gives; None where the executor runs again."""
+    """Return the result or failure that the answer itself is; None if the executor must run."""
     spec, meta = tool.spec, frozen.meta
     match frozen.kind:
         case "confirmation":
@@ -288,7 +288,7 @@ def _result_of_answer(
 def _result_of_pending(
     services: RuntimeServices, spec: ToolSpec, answer: Any, meta: CallMeta
 ) -> ToolResult | ToolError:
-    """Return the result of work that was pending, or why it failed."""
+    """Return the result of pending work, or its failure."""
     try:
         if (failure := failure_of(spec, answer, services.limits)) is not None:
             return failure
@@ -323,7 +323,7 @@ class WaitingTools:
 
     @property
     def is_empty(self) -> bool:
-        """Whether this process has no tools at all, such as one that only answers."""
+        """Whether this process has no tools, for example if it only answers."""
         return not self.directory.specs and not self._toolsets.is_dynamic
 
     def give(self, frozen: FrozenCall, tool: RegisteredTool) -> None:
@@ -335,7 +335,7 @@ class WaitingTools:
         self._answering.pop(frozen.id, None)
 
     def can_list(self, tool: RegisteredTool) -> bool:
-        """Return whether a toolset of this runtime has the tool, or may list it again."""
+        """Return whether a toolset of this runtime has the tool, or can list it again."""
         return tool.spec.id in self.directory.by_id or tool.toolset in self._toolsets.names
 
     def made(self, run_id: str, tool: RegisteredTool) -> None:
@@ -348,7 +348,7 @@ class WaitingTools:
         self._made.pop(run_id, None)
 
     def hold(self, run_id: str, tool: RegisteredTool | None) -> None:
-        """Add a caller, and its tool where it has one, for as long as it waits for a call."""
+        """Add a caller that waits for a call, with its tool if it has one."""
         self._held.setdefault(run_id, []).append(tool)
 
     def let_go(self, run_id: str, tool: RegisteredTool | None) -> bool:
@@ -384,7 +384,7 @@ class WaitingTools:
 
 
 async def listed_now(tool: str, listing: Awaitable[Snapshot]) -> RegisteredTool | None:
-    """Return a tool by id from a new snapshot; None where it is missing, or the listing fails."""
+    """Return a tool by id from a new snapshot; None if it is missing or listing fails."""
     try:
         return (await listing).directory.by_id.get(tool)
     except SnapshotError:

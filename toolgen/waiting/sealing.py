@@ -1,4 +1,4 @@
-"""The sealer of a runtime: with the secret of its host, or with the one that its engine keeps."""
+"""Sealer of a runtime, with the secret of the host or of the engine."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def question_claims(run_id: str, about: Mapping[str, Any], session_id: str = "")
 
 
 async def kept_sealer(engine: Engine, *, is_checking: bool) -> Sealer | None:
-    """Return the sealer with the secret of an engine; None where it keeps none.
+    """Return the sealer with the secret of an engine; None if it has none.
 
     A missing one is made, unless calls wait that were sealed with it.
 

@@ -1,4 +1,4 @@
-"""Gives answers to the runs that wait for them, unless the session of an answer has ended."""
+"""Sends answers to waiting runs, unless the session of an answer has ended."""
 
 from __future__ import annotations
 

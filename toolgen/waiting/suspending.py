@@ -52,7 +52,7 @@ class CallSuspender:
     """Returns the bytes of JSON that the engine stores in addition to a suspended call, for its run."""
 
     def obstacle(self, tool: RegisteredTool) -> ToolgenError | None:
-        """Return why no call of a tool can wait: only its caller has the tool."""
+        """Return the reason why calls of a tool cannot be suspended: only its caller has the tool."""
         if self.is_found_again is None or self.is_found_again(tool):
             return None
         return UnsharedToolError(tool.spec.id, tool.toolset)
@@ -106,7 +106,7 @@ class CallSuspender:
         return result
 
     async def _without_place(self, frame: Frame, what: str) -> ToolResult | None:
-        """Return the denial of a call that may not ask, since too many wait in its session.
+        """Return the denial of a call if too many calls of its session are suspended; None otherwise.
 
         Raises:
             ToolError: the call has asked too many questions.
@@ -146,7 +146,7 @@ def freeze(frame: Frame, payload_json: bytes, asked: Asked, options: WaitOptions
 
 
 async def grantable(waits: WaitRegistry, spec: ToolSpec, frozen: FrozenCall) -> FrozenCall:
-    """Return a call that asks for an approval, whose answer may grant further calls if that is allowed."""
+    """Return a call that requests approval; its answer can grant further calls if that is allowed."""
     if spec.confirm is None or not spec.confirm.grantable:
         return frozen
     from .grants import GRANT, grant_schema, may_be_granted
@@ -201,7 +201,7 @@ def _pending(spec: ToolSpec, pending: Pending) -> Asked:
 
 
 def _asked(spec: ToolSpec, unfinished: Unfinished) -> Asked:
-    """Return what an executor asks.
+    """Return the question of an executor.
 
     Raises:
         MalformedResultError: the question, its schema, the request or what is kept does not fit.

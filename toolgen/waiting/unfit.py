@@ -30,7 +30,7 @@ def asks_again(before: Suspended, after: Suspended | None) -> bool:
 
 
 def waiting_message(asked: Suspended) -> str:
-    """Return what a model is told of a call that waits, with the id under which a person finds it."""
+    """Return the message for a model about a suspended call, with the id under which people find it."""
     why = f": {asked.reason}" if asked.reason else ""
     return f"the call waits for a person's answer ({asked.id}){why}. Do not repeat the call"
 
@@ -51,6 +51,6 @@ def text_for_model(result: ToolResult) -> str:
 
 
 def unverified_error(error: SuspensionError) -> ToolError:
-    """Return what a model is told of a call that waits, and whose record no host has sealed as it stands."""
+    """Return the error for a model about a suspended call whose record cannot be verified."""
     why = f"the call is suspended, but nobody can answer it: {error.message}"
     return ToolError(f"{why}. Do not repeat the call")

@@ -159,7 +159,7 @@ class WaitRegistry:
             )
 
     def be_client(self, *, checks: bool = False) -> None:
-        """Execute no runs in this process except the named ones; with `checks` a secret may be missing."""
+        """Execute only named runs in this process; with `checks`, a secret may be missing."""
         self._named = set()
         self._is_checking = checks and self._sealer is None
 
@@ -171,7 +171,7 @@ class WaitRegistry:
 
     @property
     def refuses(self) -> bool:
-        """Whether the runtime is closed, or is being closed, and no call or run asks that goes on."""
+        """Whether the runtime is closed or closing, and the request does not come from an open call."""
         return self.is_closed and open_call(CALLER.get()) is None
 
     async def start(self, run_id: str = "") -> None:
@@ -203,7 +203,7 @@ class WaitRegistry:
         await self.engine.start(only=frozenset(self._named))
 
     def make_secret(self) -> None:
-        """Seal with the secret of the engine from now on, which is made where it is missing."""
+        """Seal with the secret of the engine from now on; a missing secret is created."""
         if self._is_checking:
             self._sealer, self._is_checking = sealer_of(self.engine), False
 
@@ -211,7 +211,7 @@ class WaitRegistry:
         self._listeners[loop](run_id, loop, offset, event)
 
     def _ended(self, ended: EndedRun) -> Iterable[Mapping[str, Json]]:
-        """Return the last events of a run: of a call by itself, or of what else is registered."""
+        """Return the last events of a run: of a direct call, or of another registered loop."""
         if "frozen" in ended.input or "call" in ended.input:
             return last_events(ended)
         return () if self._last_events is None else self._last_events(ended)
@@ -228,7 +228,7 @@ class WaitRegistry:
             raise ToolError(f"{tool} asked {answered} questions, the maximum for one call")
 
     async def is_full(self, session_id: str) -> bool:
-        """Return whether no further call of the session may wait."""
+        """Return whether the session has the maximum number of suspended calls."""
         if not session_id:
             return False
         most = self.options.max_per_session
@@ -236,7 +236,7 @@ class WaitRegistry:
         return len(await until_back(read, f"a call of session {session_id} that asks")) >= most
 
     def too_large(self, frozen: FrozenCall, further_bytes: int) -> str:
-        """Return why a call is too large for the engine; "" where it is not.
+        """Return the reason why a call is too large for the engine; "" if it is not.
 
         What is kept at once is what resumes it: the call, further JSON of so many bytes, and its answer; or
         what an activity returns: the call, and the event that it waits.
@@ -264,11 +264,11 @@ class WaitRegistry:
         return self._sealer
 
     def seal(self, run_id: str, op: str, call: FrozenCall) -> SealedCall:
-        """Return the sealed record of a call that is about to wait."""
+        """Return the sealed record of a call to suspend."""
         return seal_call(self.sealer, run_id, op, call)
 
     async def record(self, run_id: str, op: str, about: Json) -> SealedCall | None:
-        """Return the verified call that a wait of a run is about; None where it is about something else.
+        """Return the verified call of a wait; None if the wait is not for a call.
 
         Raises:
             TamperedSuspensionError: its record was changed, or is none.
@@ -278,7 +278,7 @@ class WaitRegistry:
         return await self.verify(run_id, op, about["frozen"]) if is_call(about) else None
 
     async def open(self, claims: TokenClaims, session_id: str | None) -> OpenedToken:
-        """Return what a token names that `sealer` has opened.
+        """Return the suspended call or question of opened token claims.
 
         Raises:
             UnknownSuspensionError: nothing did.
@@ -304,7 +304,7 @@ class WaitRegistry:
         return OpenedToken(claims.run_id, claims.op, status, question["id"], None, question)
 
     async def _waiting_on(self, record: SealedCall, status: WaitStatus) -> tuple[SealedCall, WaitStatus]:
-        """Return the wait at which pending work waits on after its intermediate results."""
+        """Return the current wait of pending work after its intermediate results."""
         run_id = record.run_id
         while record.call.kind == "pending" and intermediate_of(status.answer) is not None:
             op = next_wait(record.op)
@@ -338,7 +338,7 @@ class WaitRegistry:
         )
 
     async def refusal(self, record: SealedCall, answer: Json, by: str) -> str:
-        """Return why the rule of the host rejects an answer from this person; "" where it does not.
+        """Return the reason why the host's rule rejects an answer by this person; "" if it does not.
 
         The process that took the answer may have another rule, or none.
 
@@ -358,7 +358,7 @@ class WaitRegistry:
     # Typed results, for who answers in the process that executes.
 
     def expect_result(self, id_: str) -> asyncio.Future[ToolResult]:
-        """Return a future for the result of a suspended call that this process resumes.
+        """Return a future for the result of a suspended call that this process will resume.
 
         Each who answers has one of their own, and gives it to `forget` at last.
         """

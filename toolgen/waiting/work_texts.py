@@ -22,7 +22,7 @@ _TEXT: Final = re.compile(rf"The work of (\S+) \(.*?\) (?:{_SAID}): (.*)", re.DO
 
 
 def work_text(tool: str, call: str, what: str, result: str) -> str:
-    """Return what is said of the work of a call; `result` is JSON."""
+    """Return the text about the work of a call; `result` is JSON."""
     return f"The work of {tool} ({call}) {what}: {result}"
 
 

@@ -1,4 +1,4 @@
-"""The state of a call whose executor is called again: each attempt begins with what the hooks left."""
+"""State of a call whose executor is retried: each attempt starts with the state that the hooks left."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def mark_state(context: ToolContext) -> None:
-    """Keep the changes that hooks have made, when an attempt is dropped."""
+    """Mark the changes of hooks, so that they survive a failed attempt."""
     for state in _states(context):
         state.mark()
 

@@ -1,4 +1,4 @@
-"""The authorization of a call: by the host's policy, and by people where the design wants a confirmation."""
+"""Authorization of a call by the host's policy, and by people if the design requires a confirmation."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ async def authorize(frame: Frame, call: ToolCall) -> ToolResult | None:
 
 
 def _run_frozen(call: ToolCall, spec: ToolSpec) -> None:
-    """Let the frozen arguments run, which were decided about, as after an answer.
+    """Execute exactly the arguments that were authorized, as after an answer.
 
     The payload of the model's text may have fields that its type does not write.
     """
@@ -117,7 +117,7 @@ def _needs_confirmation(confirm: ConfirmSpec, arguments: Mapping[str, Json]) -> 
 
 
 async def _preview(tool: RegisteredTool, frozen: bytes, arguments: Mapping[str, Json]) -> str:
-    """Return the preview of a call: by the executor's preview function, else by its call hint."""
+    """Return the preview of a call from the executor's preview function, or from its call hint."""
     if tool.preview is None:
         return render_template(tool.spec.call_hint, arguments)
     preview = tool.preview(tool.spec.payload.decode_null_as_absent(frozen, UNLIMITED))

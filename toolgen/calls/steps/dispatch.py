@@ -91,7 +91,7 @@ def dispatch(frame: Frame) -> Coroutine[Any, Any, ToolResult]:
 
 
 async def _redacted(frame: Frame, work: Awaitable[ToolResult]) -> ToolResult:
-    """Return the result of a call that has sensitive values, with redaction of everything that it reports."""
+    """Execute a call with sensitive values, and return its result; everything that it reports is redacted."""
     with hiding(frame.secrets):
         return await work
 
@@ -196,7 +196,7 @@ async def _run_steps(frame: Frame, is_reported: bool) -> ToolResult:
 
 
 def failure_of(frame: Frame, error: BaseException) -> ToolError:
-    """Return what ended the steps of a call as a `ToolError`; nobody waits for an executor that was left.
+    """Return the `ToolError` of failed steps; an abandoned executor is not awaited.
 
     Raises:
         asyncio.CancelledError: the caller's own task is being cancelled.
@@ -272,7 +272,7 @@ async def _prepare(frame: Frame, payload: ToolModel) -> object:
 
 
 def _frozen(frame: Frame, call: ToolCall) -> ToolCall:
-    """Return the call with its arguments as they stand after the hooks, and what the policy has seen."""
+    """Return the call with its arguments after the hooks, and with what the policy has seen."""
     document = frame.spec.payload.encode(call.payload)
     seen: tuple[SeenBounds, ...] = ()
     if frame.services.policy is not None:
@@ -285,7 +285,7 @@ def _frozen(frame: Frame, call: ToolCall) -> ToolCall:
 
 
 async def delegate_or_suspend(frame: Frame, returned: WithoutResult) -> ToolResult:
-    """Delegate the call, suspend it until a person or other work answers, or read what was received.
+    """Delegate the call, suspend it until a person or other work answers, or read what the service returned.
 
     Raises:
         MalformedResultError: its design has no `LongRunning`.
@@ -321,7 +321,7 @@ async def delegate_or_suspend(frame: Frame, returned: WithoutResult) -> ToolResu
 
 
 def _refuse_work(frame: Frame) -> ToolResult | None:
-    """Return the denial of a call whose result may come later, where nothing can wait for it."""
+    """Return the denial of a long-running call, if this runtime cannot suspend it; None otherwise."""
     spec, services = frame.spec, frame.services
     error = _NO_ENGINE if services.suspender is None else services.suspender.obstacle(frame.tool)
     if error is None:
@@ -391,7 +391,7 @@ def emit_end(frame: Frame, result: ToolResult) -> ToolResult:
 
 
 def _cancelled_result(frame: Frame) -> ToolResult:
-    """Return what is known of a call that was cancelled: of unknown outcome if it may not run twice."""
+    """Return the result of a cancelled call: `unknown` if it has begun and must not run twice."""
     name, has_begun = frame.spec.name, frame.context.has_begun
     if not has_begun:
         return frame.error_result(ToolError(f"{name} was not run: {WHY_CANCELED}"))

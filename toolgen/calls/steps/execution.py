@@ -43,7 +43,7 @@ class Execution:
 
     @property
     def stuck_threads(self) -> Mapping[str, int]:
-        """Number of threads by tool whose calls are over and whose functions still run."""
+        """Number of threads, by tool, whose functions are still running although their calls have ended."""
         return {} if self._threads is None else self._threads.stuck
 
     async def run(self, call: RunningCall, tool: RegisteredTool, argument: Any, context: ToolContext) -> Any:
@@ -111,7 +111,7 @@ class Execution:
     def _attempt(
         self, call: RunningCall, tool: RegisteredTool, argument: Any, context: ToolContext
     ) -> Awaitable[Any]:
-        """Return what executes the tool once, before the deadline of its context."""
+        """Return the coroutine of one attempt, which must end before the deadline of its context."""
         if not tool.is_async:
             return self._in_thread(call, tool, argument, context)
         work = tool.execute(argument, context)
@@ -176,7 +176,7 @@ def _outcome_of_raw(answer: object) -> ToolOutcome | WithoutResult:
 
 
 def _failure(tool: RegisteredTool, context: ToolContext, error: ToolError | TimeLimitError) -> ToolError:
-    """Return the error of an executor; that of one whose time is over says so."""
+    """Return the error of an executor; after a timeout it states the limit."""
     if isinstance(error, ToolError):
         return error
     limit = error.limit or f"within {tool.timeout:g} seconds"
@@ -191,7 +191,7 @@ def _failure(tool: RegisteredTool, context: ToolContext, error: ToolError | Time
 
 
 def _pause_after(error: ToolError, backoff: float) -> float:
-    """Return the seconds before another attempt: those that the executor asks for, else the backoff."""
+    """Return the seconds before the next attempt: the delay that the executor requests, or the backoff."""
     after = None if error.retry_hint is None else error.retry_hint.retry_after
     return after if isinstance(after, int | float) else backoff
 

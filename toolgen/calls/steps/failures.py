@@ -87,7 +87,8 @@ def invalid_arguments_result(
 
 
 def _refusal(spec: ToolSpec, error: ToolValidationError, limit: int, message: str) -> tuple[RetryHint, bytes]:
-    """Return what follows from mistakes alone: the retry hint without the arguments, and the document."""
+    """Return the parts that depend only on the issues: the retry hint without the arguments, and the
+    document."""
     issues = error.issues
     missing = tuple([issue.path for issue in issues if issue.constraint == "missing_field"])
     question = None
@@ -231,7 +232,7 @@ def _document(error: ToolError, limit: int) -> bytes:
 
 
 def _hint(tool: str, hint: object, limit: int) -> RetryHint | None:
-    """Return the hint of an error, its texts truncated; None for a value that is no hint."""
+    """Return the hint of an error with truncated texts; None for a value that is not a hint."""
     if hint is None or (isinstance(hint, RetryHint) and _is_well_typed(hint)):
         return hint and truncate_hint(hint, limit)
     log.warning("the retry hint of an error of %s has a value of the wrong type; the hint is ignored", tool)
@@ -301,14 +302,14 @@ def unreadable_result(spec: ToolSpec, error: BaseException, execute: object = No
 
 
 def _malformed_hint(spec: ToolSpec, message: str) -> RetryHint | None:
-    """Return the hint to call a tool again that gave what does not fit; None where it may not run twice."""
+    """Return the hint to repeat a call with a malformed result; None if it must not run twice."""
     if not spec.may_repeat:
         return None
     return RetryHint(reason="malformed_response", tool=spec.id, message=message)
 
 
 def readable(spec: ToolSpec, error: ToolError) -> ToolError:
-    """Return the error; an internal one in the place of one whose texts or facts raise when they are read.
+    """Return the error, or an internal error if reading its texts or attributes raises.
 
     Raises:
         KeyboardInterrupt: it was raised there.
@@ -322,7 +323,8 @@ def readable(spec: ToolSpec, error: ToolError) -> ToolError:
 
 
 def _facts_of(error: ToolError) -> tuple[object, ...]:
-    """Return all that a result shows of an error; an executor's subclass may compute it."""
+    """Return the attributes of an error that a result contains; a subclass of an executor can compute
+    them."""
     own = (error.code, error.details, error.details_json) if isinstance(error, DeclaredError) else ()
     texts = str(error), str(error.message)
     return (*texts, error.retry_hint, error.correlation_id, error.is_retryable, *own)
@@ -340,7 +342,7 @@ def tool_error_of(spec: ToolSpec, error: BaseException) -> ToolError:
 
 
 def unavailable(spec: ToolSpec, stub: MethodFault) -> ToolError:
-    """Log where the unimplemented method stands and return a `ToolError` without the place."""
+    """Log the place of an unimplemented method, and return a `ToolError` without the place."""
     stub.log(log)
     message = f"{spec.name} is not implemented"
     return ToolError(message, retry_hint=RetryHint(reason="tool_unavailable", tool=spec.id, message=message))

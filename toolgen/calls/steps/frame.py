@@ -58,7 +58,7 @@ class Suspender(Protocol):
     """Suspends calls until they are answered: `waiting.suspending.CallSuspender`."""
 
     def obstacle(self, tool: RegisteredTool) -> ToolgenError | None:
-        """Return why no call of a tool can wait, where that is so."""
+        """Return the reason why calls of a tool cannot be suspended; None if they can."""
         ...
 
     async def ask(
@@ -75,7 +75,7 @@ class Suspender(Protocol):
     async def granted(
         self, frame: Frame, frozen: bytes, question: str, preview: str, *, is_shortened: bool
     ) -> bool:
-        """Return whether an earlier answer has granted what `ask` would ask, and let the call run by that.
+        """Return whether a grant covers the call; if it does, the call can run without another answer.
 
         The call takes a use of the grant immediately before its executor. If it gets none, it asks.
         """
@@ -133,7 +133,7 @@ class RuntimeServices:
 
 
 class Frame:
-    """The state of one call that has begun, with a context of its own."""
+    """State of one call that has begun, with its own context."""
 
     call: ToolCall | None = None
     """The call as hooks, policies and interceptors see it; None before them, and for tools without any."""
@@ -186,7 +186,7 @@ class Frame:
         return call  # type: ignore[no-any-return]  # begun as one
 
     def resume(self, resumption: Resumption) -> None:
-        """Let the call go on, which was suspended, with the answers to it."""
+        """Resume a suspended call with its answers."""
         self.resumption = resumption
         set_resumption(self.context, resumption)
 
@@ -202,7 +202,7 @@ class Frame:
 
     @property
     def nobody_to_ask(self) -> str:
-        """Return why nobody can be asked about the call; "" where somebody can."""
+        """Return the reason why nobody can be asked about the call; "" if somebody can."""
         services = self.services
         obstacle = None if services.suspender is None else services.suspender.obstacle(self.tool)
         if obstacle is not None:
@@ -225,7 +225,7 @@ class Frame:
         return denied_result(self.spec, message, self.meta, self.limit, code=code)
 
     def invalid_arguments_result(self, error: ToolValidationError, message: str = "") -> ToolResult:
-        """Return the result of arguments that do not fit; with a message in the place of its own."""
+        """Return the result of invalid arguments, with another message if one is passed."""
         return invalid_arguments_result(
             self.spec, error, self.arguments, self.meta, self.limit, message=message
         )

@@ -1,4 +1,4 @@
-"""The stages of tool hooks: before the tool, after it, after its failure, and where no tool is there."""
+"""Stages of tool hooks: before the tool, after it, after a failure, and for unknown tools."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ async def _encode_answer(frame: Frame, returned: object) -> ToolResult:
 async def apply(
     stage: Stage[Frame, S, ToolResult], frame: Frame, hook: HookMethod, first: Any, subject: S
 ) -> S | Stop[ToolResult]:
-    """Return what a hook that has run its first step makes of the subject, or the result that stops.
+    """Return the subject after the verdict of a hook, or the result that stops the stage.
 
     Raises:
         Exception: what the hook raises, or what its verdict means here.
@@ -141,7 +141,7 @@ async def apply(
 async def apply_strictest(
     frame: Frame, hook: HookMethod, first: Any, call: ToolCall, later: Iterator[HookMethod]
 ) -> ToolCall | Stop[ToolResult]:
-    """Return the call as a hook before the tool changed it, or the result of the strictest verdict.
+    """Return the call as the hooks changed it, or the result of the strictest verdict.
 
     If the hook stops the call, the later ones run on the call as it stood then. `Deny` is stricter than
     `Abort`, and `Abort` than `Answer`.

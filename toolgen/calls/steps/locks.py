@@ -36,11 +36,11 @@ class Locks:
 
     @property
     def are_held(self) -> bool:
-        """Whether a call holds one that is not over."""
+        """Whether a call that has not ended holds a lock."""
         return any(call.late is None for lock in self._locks.values() for call in lock.holders)
 
     def try_acquire(self, key: Hashable, call: RunningCall) -> bool:
-        """Let a call hold the lock of a key if it need not wait; return whether it holds it."""
+        """Acquire the lock of a key without waiting; return whether it was acquired."""
         lock = self._locks.get(key)
         if lock is None:
             lock = self._locks[key] = Lock(key)
@@ -50,7 +50,7 @@ class Locks:
         return True
 
     async def acquire(self, key: Hashable, call: RunningCall) -> None:
-        """Let a call hold the lock of a key, when its turn has come.
+        """Acquire the lock of a key, and wait for it if necessary.
 
         Raises:
             DeadlockError: a holder waits, through others, for the call or one of its callers.
@@ -71,7 +71,7 @@ class Locks:
                 call.waits_for = call.queue = None
 
     def release(self, call: RunningCall) -> None:
-        """Let the next call hold what a call holds; those that could enter under it look again."""
+        """Release the lock of a call to the next one; calls that could enter below it check again."""
         lock, call.lock = call.lock, None
         if lock is None:
             return
@@ -85,7 +85,7 @@ class Locks:
             del self._locks[lock.key]
 
     def release_after(self, late: LateExecutor, call: RunningCall) -> None:
-        """Let a call hold its lock until its executor has ended, which runs on after the call."""
+        """Keep the lock of a call whose executor is still running, until the executor returns."""
         call.outlive_caller()
         loop = call.limits[-1].loop
         timer = None if loop.is_closed() else loop.call_later(_LATE_S, self._give_up, call)
@@ -99,7 +99,7 @@ class Locks:
 
     @staticmethod
     def _give_up(call: RunningCall) -> None:
-        """Let nobody wait any more for the lock of an executor that runs on, until it has ended."""
+        """Reject the calls that wait for the lock of an executor that is still running."""
         if call.lock is None:
             return
         call.is_stuck = True
@@ -121,7 +121,7 @@ class Locks:
 
     @staticmethod
     def look_again(run: RunningCall) -> None:
-        """Let the calls of a run that wait for locks look again: another call waits for the run now."""
+        """Check the waiting calls of a run again, because another call now waits for the run."""
         seen, left = set[RunningCall](), [run]
         while left:
             call = left.pop()
@@ -134,7 +134,7 @@ class Locks:
                 future.set_result(False)
 
     def _admit_next(self, lock: Lock) -> None:
-        """Admit who may enter under the innermost holder; nobody waits there unless one has just left."""
+        """Admit the next call below the innermost holder; calls only wait there after another has left."""
         queue = lock.queues.get(lock.holders[-1] if lock.holders else None)
         if queue and (waiting := queue.pop()):
             call, future = waiting
@@ -159,7 +159,7 @@ def _refuse_stuck(lock: Lock, above: RunningCall | None, call: RunningCall) -> N
 
 
 def _refuse_circle(lock: Lock, above: RunningCall | None, call: RunningCall) -> None:
-    """Raise where a holder for which a call would wait, waits for the call or for one of its callers.
+    """Check that waiting for the lock cannot deadlock.
 
     Without a lock that one of its callers holds, nothing can wait for them.
 

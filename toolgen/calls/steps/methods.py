@@ -33,12 +33,13 @@ def is_async(function: object) -> bool:
 
 
 def takes_sync_context(function: Callable[..., object]) -> bool:
-    """Return whether the function gets a `SyncToolContext`: not where it wraps an asynchronous one."""
+    """Return whether the function receives a `SyncToolContext`; a wrapper of an asynchronous function does
+    not."""
     return not is_async(function) and not is_async(inspect.unwrap(function))
 
 
 def method_problem(name: str, function: Callable[..., object]) -> str:
-    """Return what is wrong with an executor's method, and its place; empty when nothing is."""
+    """Return the problem of an executor's method with its place; "" if there is none."""
     if not takes(function, 2):
         from toolgen.contract.executor_problems import wrong_parameters
 
@@ -51,7 +52,7 @@ def method_problem(name: str, function: Callable[..., object]) -> str:
 
 
 def takes(function: object, count: int) -> bool:
-    """Return whether a function can be called with so many arguments; true for what is no plain function."""
+    """Return whether a function accepts this number of arguments; true if it is not a plain function."""
     inner: object = function.__func__ if type(function) is MethodType else function
     if type(inner) is not FunctionType or inner.__code__.co_flags & inspect.CO_VARARGS:
         return True

@@ -1,4 +1,4 @@
-"""Parallel calls: each has a place in their batch, and a result of its own."""
+"""Parallel calls: each has an index in the batch and its own result."""
 
 from __future__ import annotations
 

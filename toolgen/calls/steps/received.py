@@ -1,4 +1,4 @@
-"""Results of tools whose service answered what does not fit: read in parts, with warnings and a note."""
+"""Results of lenient tools whose service returned values that do not fit, with warnings and a note."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _MOST_NAMED: Final = 3
 
 
 def received_result(spec: ToolSpec, error: UnfitAnswerError, meta: CallMeta) -> ToolResult:
-    """Return the result of a lenient tool whose service answered what does not fit.
+    """Return the result of a lenient tool whose service returned values that do not fit.
 
     Raises:
         UnfitAnswerError: the tool promises its type; the answer is in the error unless something of the tool
@@ -92,7 +92,7 @@ def _bounds(spec: ToolSpec, parts: Parts) -> Bounds | None:
 
 
 def _note(spec: ToolSpec, parts: Parts) -> str:
-    """Return what the model is told of an answer that does not fit."""
+    """Return the note for the model about a response that does not fit."""
     issues = parts.issues[:_MOST_NAMED]
     if spec.result.sensitive:  # any other key may be
         issues = tuple(issue.without_other_keys(spec.result.keys) for issue in issues)

@@ -105,7 +105,7 @@ class RegisteredTool:
         """The largest size of an outgoing document of its calls."""
 
     def _set_injection(self, options: RuntimeOptions) -> None:
-        """Set what fills the injected fields of a call."""
+        """Set the interceptors and call facts that fill injected fields."""
         spec = self.spec
         self.interceptors = tuple(
             interceptor
@@ -140,7 +140,7 @@ class RegisteredTool:
         """Whether hooks receive the results of calls, or their suspension."""
 
     def _set_surroundings(self, options: RuntimeOptions) -> None:
-        """Set what stands around the executor, beside its hooks."""
+        """Set the steps around the executor, apart from hooks."""
         spec = self.spec
         self.may_need_approval = options.has_policy or spec.confirm is not None
         self.has_checks_before = bool(self.before or self.on_resume) or self.may_need_approval

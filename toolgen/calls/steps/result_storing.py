@@ -1,4 +1,4 @@
-"""Stores what a result cannot hold before anybody sees it: its artifacts, and a document beyond its limit."""
+"""Stores artifacts and oversized documents of a result before the result is shown."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _FAILED: Final = "the artifact store failed"
 
 
 async def store_and_truncate(frame: Frame, result: ToolResult) -> ToolResult:
-    """Return an encoded result as after-hooks get it: known to the policy, its artifacts stored, truncated.
+    """Return a result as after-hooks receive it: seen by the policy, with stored artifacts, truncated.
 
     It stands where the store of artifacts fails; the reference says so, and the log has the failure.
     """

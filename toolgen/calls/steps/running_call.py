@@ -28,7 +28,7 @@ LateExecutor: TypeAlias = "asyncio.Task[object] | Job"
 
 
 class FairQueue:
-    """Calls that wait: of each run in their order, and one of each run in turn."""
+    """Queue of calls: first in, first out within a run, and round-robin between runs."""
 
     __slots__ = ("waiters",)
 
@@ -42,7 +42,7 @@ class FairQueue:
         self.waiters.setdefault(call.run_limit, OrderedDict())[call] = future
 
     def discard(self, call: RunningCall) -> asyncio.Future[bool] | None:
-        """Take a call out and return what it waits for; None where it is not there."""
+        """Remove a call and return its future; None if it is not queued."""
         assert call.run_limit is not None, "a call that waits has the limit of its run"
         waiters = self.waiters.get(call.run_limit)
         future = None if waiters is None else waiters.pop(call, None)
@@ -51,7 +51,7 @@ class FairQueue:
         return future
 
     def pop(self) -> tuple[RunningCall, asyncio.Future[bool]] | None:
-        """Take out the first call of the run whose turn it is; None where nobody waits.
+        """Remove and return the first call of the run whose turn it is; None if the queue is empty.
 
         Those that are being cancelled are taken out with it.
         """
@@ -105,7 +105,7 @@ class Queues:
 
 
 class CallLimit:
-    """Lets so many calls run at once; by the limits of runs, waiting calls take turns."""
+    """Limits the number of concurrent calls; if it is reached, the runs take turns."""
 
     __slots__ = ("loop", "most", "name", "queue", "running", "users", "waiting")
 
@@ -122,13 +122,13 @@ class CallLimit:
         """Calls that have it among their limits; `CallLimits` counts them."""
 
     def release(self) -> None:
-        """Let a call leave, and the next one in."""
+        """Release the place of a call and admit the next one."""
         self.running -= 1
         if self.queue.waiters:
             self.admit_next()
 
     def admit_next(self) -> None:
-        """Let the next call in after one has left; there is no room where more run than the limit."""
+        """Admit the next call after one has left, unless more calls run than the limit allows."""
         if self.running < self.most and (waiting := self.queue.pop()):
             self.running += 1
             waiting[1].set_result(True)
@@ -148,7 +148,7 @@ class CallLimits:
         return len(self._limits)
 
     def get(self, name: str) -> CallLimit | None:
-        """Return the limit of a name for one more call; None where nothing limits or is named."""
+        """Return the limit of a name for one more call; None without a limit or a name."""
         if self._most is None or not name:
             return None
         limit = self._limits.get(name)
@@ -158,7 +158,7 @@ class CallLimits:
         return limit
 
     def release(self, limit: CallLimit) -> None:
-        """Give a limit back that was got for a call."""
+        """Release a limit that `get` returned for a call."""
         if self._limits.get(limit.name) is limit:
             limit.users -= 1
             if not limit.users:
@@ -166,7 +166,8 @@ class CallLimits:
 
 
 class RunningCall:
-    """A call from the time when it asks for admission to the end of its executor; or what makes calls as one.
+    """A call from its request for admission to the end of its executor, or something that makes calls like
+    one.
 
     A batch of calls that are made at once, and a run of an engine, are calls that only wait.
 
@@ -229,29 +230,29 @@ class RunningCall:
         caller.add_child(self)
 
     def add_child(self, child: RunningCall) -> None:
-        """Add a call that this one has made, or a run that it waits for."""
+        """Add a call that this one made, or a run that it waits for."""
         if self.children is None:
             self.children = {}
         self.children[child] = None
 
     def drop_caller(self) -> None:
-        """End what it is to its caller, and its calls to it."""
+        """Detach the call from its caller, and its own calls from it."""
         self.children = None
         if self.caller is not None and self.caller.children is not None:
             self.caller.children.pop(self, None)
 
     def set_late(self, executor: LateExecutor) -> None:
-        """Say that its executor runs on when the call is over."""
+        """Mark that the executor is still running after the call ended."""
         self.late = executor
 
     def outlive_caller(self) -> None:
-        """Be a call of its own: what made it waits for it no more, and its own calls go on."""
+        """Become independent: the caller no longer waits for it, and its own calls continue."""
         children = self.children
         self.drop_caller()
         self.children, self.caller, self.is_open = children, None, True
 
     def release_places(self) -> None:
-        """Leave the limits and let the next calls in; another thread may run in the place of its own."""
+        """Release the places at the limits to the next calls; another thread can run instead of its own."""
         if not self.has_slot:
             return
         self.has_slot = False
@@ -261,7 +262,7 @@ class RunningCall:
             self.thread.block()
 
     def retake_places(self) -> None:
-        """Count at the limits again, also beyond their limits, unless it still waits or is over."""
+        """Take the places again, even beyond the limits, unless the call still waits or has ended."""
         if self.waits or self.is_paused or not self.is_open or self.has_slot or self.late is not None:
             return
         self.has_slot = True
@@ -272,7 +273,7 @@ class RunningCall:
 
 
 class Lock:
-    """What calls of one key hold one after the other."""
+    """Lock of sequential calls with the same key."""
 
     __slots__ = ("holders", "key", "queues")
 
@@ -289,7 +290,7 @@ class Lock:
         return next((holder for holder in reversed(self.holders) if holder in above), None)
 
     def holders_below(self, above: RunningCall | None) -> list[RunningCall]:
-        """Return the holders that a call waits for which may enter under `above`."""
+        """Return the holders that a call would wait for and that may enter below `above`."""
         return self.holders if above is None else self.holders[self.holders.index(above) + 1 :]
 
 
@@ -305,7 +306,7 @@ def open_call(call: RunningCall | None) -> RunningCall | None:
 
 
 async def waited_for(caller: RunningCall, work: Awaitable[T]) -> T:
-    """Await what a call waits for, if it is open; it has no slot meanwhile."""
+    """Await something for an open call, which has no slot meanwhile."""
     if open_call(caller) is None:
         return await work
     caller.waits += 1

@@ -43,7 +43,7 @@ class Scheduler:
     # The event loop.
 
     def attach(self) -> None:
-        """Take the running event loop; calls of another one, which has ended, are forgotten.
+        """Bind to the running event loop; calls of an earlier loop that has ended are dropped.
 
         Raises:
             EventLoopError: the other one has not ended.
@@ -70,7 +70,7 @@ class Scheduler:
         self._in_runs.clear()
 
     def close(self, *, is_over: bool = False) -> None:
-        """Let only calls that run make further ones, until it is over."""
+        """Reject new calls, except those that running calls make."""
         self._is_closing = not is_over
         if self.loop is not None:
             self._set_limit_outside_runs(self.loop)
@@ -83,7 +83,7 @@ class Scheduler:
 
     @property
     def is_idle(self) -> bool:
-        """Whether no call runs, waits or holds anything; what runs on after its call does not count."""
+        """Whether no call runs, waits or holds a lock. Executors that outlive their calls do not count."""
         return self.loop is None or not (
             self._process.running
             or self._threads.running
@@ -100,7 +100,7 @@ class Scheduler:
     def admit_at_once(
         self, call: RunningCall, tool: RegisteredTool, meta: CallMeta, payload: object, before: object
     ) -> bool:
-        """Admit a call that need not wait, and return whether it was; `admit` is for the others.
+        """Admit a call without waiting, and return whether it was admitted; otherwise use `admit`.
 
         `before` is the call in whose context this one is made; something else where there is none.
 
@@ -122,7 +122,7 @@ class Scheduler:
         return _take_places_at_once(call)
 
     async def admit(self, call: RunningCall) -> None:
-        """Return once a call may run that was not admitted at once.
+        """Wait until a call that was not admitted at once may run.
 
         Raises:
             BusyError: too many calls wait already.
@@ -164,7 +164,7 @@ class Scheduler:
             self._tools.release(limit)
 
     async def pause(self, call: RunningCall, seconds: float) -> None:
-        """Wait before a further attempt at a call, which is then admitted again; it keeps its lock.
+        """Wait before the next attempt of a call, which keeps its lock and is then admitted again.
 
         Raises:
             BusyError: too many calls wait already.
@@ -203,7 +203,7 @@ class Scheduler:
         call.limits = (*(limit for limit in narrow if limit is not None), self._process)
 
     def _run_limit(self, caller: RunningCall | None, run_id: str) -> CallLimit:
-        """Return the limit of a call's run: its caller's, else that of its run and the runs above."""
+        """Return the limit for a call: its caller's, or that of its run and the runs above."""
         run_limit = None
         if caller is not None and caller.limits[-1] is self._process:
             if caller.run_limit is None and not run_id:
@@ -261,7 +261,7 @@ class Scheduler:
     # Runs that make calls, and for which calls wait.
 
     async def wait_for_run(self, run_id: str, work: Awaitable[T]) -> T:
-        """Await what a run does; what it calls is called for the call that waits, if one does."""
+        """Await work of a run; its calls count as calls of the waiting call, if there is one."""
         caller = open_call(CALLER.get())
         if caller is None:
             return await work
@@ -281,7 +281,7 @@ class Scheduler:
 
     @contextmanager
     def in_run(self, run_id: str) -> Iterator[None]:
-        """Let the calls that are made in the block be those of a run."""
+        """Attribute the calls made in the block to a run."""
         self.attach()
         run = self._use_run(run_id)
         token = CALLER.set(run)
@@ -292,7 +292,7 @@ class Scheduler:
             self._leave_run(run_id, run)
 
     def _use_run(self, run_id: str) -> RunningCall:
-        """Return what makes the calls of a run and of those below it."""
+        """Return the parent of the calls of a run and of the runs below it."""
         name = _root(run_id)
         run = self._in_runs.get(name)
         if run is None:
@@ -311,7 +311,7 @@ class Scheduler:
                 self._runs.release(run.run_limit)
 
     def _waiting_call(self) -> RunningCall:
-        """Return what makes calls and has no slot, as it only waits for them."""
+        """Return a parent of calls that has no slot, because it only waits for them."""
         call = RunningCall()
         call.is_open, call.waits = True, 1
         call.limits = self.only_process_limit
@@ -324,7 +324,7 @@ def _root(run_id: str) -> str:
 
 
 def _take_places_at_once(call: RunningCall) -> bool:
-    """Take a place at every limit where all have one; return whether that is so."""
+    """Take a place at every limit if all are free; return whether they were."""
     for limit in call.limits:
         if limit.running >= limit.most:
             return False

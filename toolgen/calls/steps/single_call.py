@@ -164,7 +164,7 @@ class SingleCalls:
         return await self._ended(frame, result)
 
     async def _ended(self, frame: Frame, result: ToolResult) -> ToolResult:
-        """Return the result of a call that has nothing more to execute, after what others do with it."""
+        """Return the final result of a call, after events, spans and hooks."""
         if result.status != "ok" and (result.delegated is not None or result.frozen is not None):
             result = await self._hand_to_run(frame.tool, frame.arguments, result, frame.meta)
         if frame.batch.touched:
@@ -174,7 +174,7 @@ class SingleCalls:
     async def _hand_to_run(
         self, tool: RegisteredTool, arguments: Arguments, result: ToolResult, meta: CallMeta
     ) -> ToolResult:
-        """Return the result of a call that an agent answers, or that waits from now on."""
+        """Return the result of a call that an agent executes, or that is now suspended."""
         raise NotImplementedError
 
 

@@ -33,7 +33,7 @@ log = logger("toolgen.runtime")
 
 
 class NoThreadError(Exception):
-    """A function got no thread, because too many are stuck."""
+    """No thread was available, because too many are stuck."""
 
 
 class ThreadPool:
@@ -83,7 +83,7 @@ class ThreadPool:
         return value
 
     def start(self, name: str, function: Callable[..., Any], *arguments: Any) -> Job:
-        """Give a function to a thread, with the caller's context variables; `ended` waits for it."""
+        """Start a function in a thread, with the caller's context variables; `ended` waits for it."""
         call = partial(contextvars.copy_context().run, function, *arguments)
         job = Job(self, name, call, asyncio.get_running_loop())
         with self._lock:
@@ -104,7 +104,8 @@ class ThreadPool:
             raise TimeLimitError(has_begun=job.is_late) from None
 
     def block(self, job: Job, *, is_blocked: bool) -> None:
-        """Let another thread run in the place of one that waits for other jobs, or no longer."""
+        """Mark that a thread waits for other jobs, so that another can run instead, or that it no longer
+        waits."""
         with self._lock:
             if is_blocked and job in self._busy:
                 self._blocked.add(job)
@@ -125,7 +126,7 @@ class ThreadPool:
             _dismiss(self._idle)
 
     def _assign(self) -> None:
-        """Give threads to the jobs that wait, as many as there may be; under the lock."""
+        """Assign free threads to waiting jobs; call it under the lock."""
         while self._waiting:
             job = self._waiting[0]
             limit = self._max_threads - max(0, len(self._stuck) - self._max_stuck)
@@ -218,11 +219,11 @@ class Job:
             self._loop.call_soon(callback, self)
 
     def block(self) -> None:
-        """Say that the function waits for other jobs, so that another thread may run in its place."""
+        """Mark that the function waits for other jobs, so that another thread can run instead."""
         self._pool.block(self, is_blocked=True)
 
     def unblock(self) -> None:
-        """Say that the function goes on."""
+        """Mark that the function continues."""
         self._pool.block(self, is_blocked=False)
 
     def tell(self, outcome: Outcome[Any]) -> None:
