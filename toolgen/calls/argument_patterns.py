@@ -40,7 +40,7 @@ class PatternError(ToolgenError):
     def __init__(self, problems: Sequence[str]) -> None:
         super().__init__("; ".join(problems))
         self.problems = tuple(problems)
-        """Everything that is wrong, each with its place and what to write instead."""
+        """Problems, each with its place and a fix."""
 
 
 @frozen_record
@@ -48,7 +48,7 @@ class _Condition:
     place: str
     kind: _Kind
     texts: tuple[str, ...]
-    """Its values as JSON, so that nobody can change them."""
+    """Values as JSON text, so that they are immutable."""
 
     def holds(self, arguments: Mapping[str, Json], in_doubt: bool) -> bool:
         found = resolved(arguments, self.place)
@@ -81,7 +81,7 @@ class _Condition:
 
 @frozen_record
 class ArgumentPattern:
-    """Conditions on the arguments of a call, all of which must hold; other arguments may have any value.
+    """Conditions on the arguments of a call. All must hold; other arguments can have any value.
 
     `from_json` makes it. Each place is a JSON Pointer (RFC 6901) into the decoded canonical arguments, and
     each condition is `{"equal": value}`, `{"one_of": [value, …]}` or `{"path_prefix": "/srv/data"}`. A place

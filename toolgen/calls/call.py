@@ -33,7 +33,7 @@ _OPTIONAL: Final = frozenset(
         *("idempotency_key", "sensitive", "resume_state", "own_question", "trace"),
     }
 )
-"""Fields that are left out where they say nothing."""
+"""Fields that are omitted if they are empty."""
 _SHOWN: Final = (
     *("id", "kind", "tool", "question", "preview", "is_shortened", "answer_schema", "expires_at"),
     *("handle", "request", "reason"),
@@ -101,7 +101,7 @@ class CallNameError(ToolError):
 
 @record
 class CallName:
-    """The name of a call by a peer that may make it again.
+    """Name of a call for a peer that can repeat it.
 
     It counts for one door, person (`CallMeta.requested_by`) and session.
     """
@@ -111,15 +111,15 @@ class CallName:
     call_id: str
     """The id that the peer gave the call."""
     checkpoint: str = ""
-    """The place in the conversation, the same whenever the peer makes the call again; "" where it knows none,
-    and `CallMeta.turn_id` counts. At another place the same id names another call."""
+    """Place in the conversation, which stays the same if the peer repeats the call; "" if unknown, so that
+    `CallMeta.turn_id` counts. The same id at another place names another call."""
 
     is_detached: bool | Callable[[], bool] = False
-    """It goes on if its caller is cancelled, since the peer asks for its result later; a function says so
-    when that happens."""
+    """Whether it continues if its caller is cancelled, because the peer asks for the result later; a function
+    decides at that moment."""
     is_idempotency_key: bool = False
-    """Every call under it is kept, also one that may run twice, and other arguments are refused even while
-    the first one waits for its approval; as peers mean it that send an `Idempotency-Key`."""
+    """Whether every call with this key is recorded, even if it could run twice, and different arguments are
+    rejected even before an approval, as for an `Idempotency-Key` header."""
 
     def run_id(self, meta: CallMeta, edits: int = 0) -> str:
         """Return the id of the run of the call, after its arguments were edited so often."""
@@ -144,9 +144,9 @@ class FrozenCall:
     kind: SuspensionKind
     tool: str
     spec_digest: str
-    """`ToolSpec.approval_digest`: where it is another one when the answer comes, it is asked again."""
+    """`ToolSpec.approval_digest`; if it has changed when the answer arrives, the question is asked again."""
     payload_json: bytes = field(repr=False)
-    """The arguments, byte for byte what will run."""
+    """The exact bytes of the arguments that will run."""
     meta: CallMeta
     question: str
     preview: str
@@ -171,12 +171,12 @@ class FrozenCall:
     resume_state: Json = field(default=None, repr=False)
     """State that the executor stored with the question and receives with the answer."""
     trace: str = ""
-    """The span of what was executed, as W3C Trace Context has it (`traceparent`); "" without spans."""
+    """Span of the execution as W3C Trace Context (`traceparent`); "" without spans."""
     own_question: str = field(default="", repr=False)
-    """Question as it was asked, where it quotes a sensitive value, which `question` does not show."""
+    """Original question, if it quotes a sensitive value that `question` hides."""
 
     def shown(self) -> dict[str, Any]:
-        """Return what people and programs see of the call, by the names of `Suspended` and of events."""
+        """Return the public attributes of the call, named as in `Suspended` and in events."""
         arguments: dict[str, Json] = json.loads(self.payload_json)
         places = self.sensitive
         return {

@@ -1,4 +1,4 @@
-"""The protocol of capabilities: objects that a host gives executors beside their payload."""
+"""Protocol of capabilities: objects that a host provides to executors in addition to the payload."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class CallScope:
     report: ProgressCallback | None = field(default=None, repr=False)
     """Receives progress for subscribers; None without any."""
     retry_step: RetryStep = once
-    """Repeats steps on a store: in a run they wait for one that is away."""
+    """Retries a step on a store; in a run, the step waits for an unavailable store."""
 
 
 class Capability(Protocol):

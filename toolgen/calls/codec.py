@@ -53,7 +53,7 @@ class Codec(Generic[T]):
         "name sensitive".split()
     )
     _form: tuple[bool | None, bool, bool] = (None, True, False)
-    """Whether JSON has aliases (None: as each class says), and leaves out what is None, what nobody set."""
+    """Whether JSON uses aliases (None: as each class defines), omits None, and omits unset attributes."""
     is_exact: bool = True
     """Whether the type accepts exactly what the schema accepts; otherwise the schema is validated too."""
 
@@ -78,14 +78,15 @@ class Codec(Generic[T]):
         self._validate: Callable[..., T] = self._first_validate
         self._dump: Callable[[Any], bytes] = self._first_dump
         self._check: Callable[[object], Any] | None = None
-        """Returns a value that fits; None where the class of a value says so."""
+        """Validates a value; None if the class of a value is sufficient."""
         self._hidden: Hidden | Literal[False] | None = None
         """Adds the errors that others hide; None before the first document that does not fit."""
         self._reader: IssueReader | None = None
         self._rules: Rules | None = None
         self._keys: frozenset[str] | None = None
         self._literal: Codec[T] | None = None
-        """The codec for which null is a value alone, itself its own; made at the first document with one."""
+        """Codec that treats only a top-level null as a value, or the codec itself; created for the first
+        document with a null."""
 
     @property
     def keys(self) -> frozenset[str]:
@@ -285,7 +286,7 @@ class Codec(Generic[T]):
 
 
 class CheckedCodec(Codec[T]):
-    """The codec of a designed class that holds values whose types accept more than their schema.
+    """Codec of a designed class with types that accept more than their schema.
 
     What fits the class is checked against the schema too, as it is written again: a null that means
     absent is gone.
@@ -319,13 +320,13 @@ def lacks_validator(codec: Codec) -> bool:
 
 
 def missing_file(codec: Codec) -> str | None:
-    """Return the file of the codec's schema when it was not shipped with the generated code, else None."""
+    """Return the file of the codec's schema if it was not shipped with the generated code; otherwise None."""
     schemas = codec._schemas if codec._module else None  # without a module there is no file either
     return repr(schemas) if isinstance(schemas, SchemaFile) and schemas.is_missing() else None
 
 
 def other_class_error(model: type, value: object) -> MalformedResultError:
-    """Return the error of a value that is not of the class, with what to write."""
+    """Return the error of a value of another class, with a fix."""
     from toolgen.shapes.design.other_class import other_class_text  # few values are of another one
 
     return MalformedResultError(other_class_text(model, value))
@@ -355,7 +356,7 @@ def validation_error(findings: Findings) -> ToolValidationError:
 
 
 def check_limits(data: bytes | str, limits: Limits) -> None:
-    """Raise where a document exceeds a limit.
+    """Check a document against the limits.
 
     Raises:
         ToolValidationError: it does, and was not decoded.

@@ -30,7 +30,7 @@ class CodecModule:
         return make(self._package, self._module, name, self._schemas, sensitive=sensitive)
 
     def foreign(self, name: str, *, is_exact: bool = True) -> SchemaCodec[Any]:
-        """Return the codec of a schema that somebody else wrote."""
+        """Return the codec of a third-party schema."""
         from .functions.foreign_codec import SchemaCodec  # most designs have none
 
         return SchemaCodec(self._package, self._module, name, self._schemas, is_exact=is_exact)

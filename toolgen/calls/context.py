@@ -1,4 +1,4 @@
-"""The context that an asynchronous executor gets beside the payload; `sync_context` has the other one.
+"""Context of asynchronous executors; `sync_context` has the one for synchronous executors.
 
 Beside it are `Key` and `Values`, by which the capabilities of a host, and what the hooks and tools of a turn
 share, are found, and the batch of calls that share them.
@@ -109,7 +109,7 @@ class ToolContext:
     _approved_by: str = ""
     _batch: Batch | None = None
     _new_batch: Callable[[], Batch] | None = None
-    """Makes the batch of a call that is made alone, where it is needed."""
+    """Creates the batch of a single call on demand."""
     _key: str = ""
     _opened: dict[str, Any] | None = None
     _resumption: Resumption | None = None
@@ -258,7 +258,7 @@ class ToolContext:
     if not TYPE_CHECKING:  # a type checker knows those above, and a misspelt one is an error
 
         def __getattr__(self, name: str) -> Any:
-            """Return the object of a host's capability for this call, by its name alone."""
+            """Return the object of a host's capability for this call, by name."""
             if name.startswith("_"):
                 raise AttributeError(name)
             return self.capability(Key(name))
@@ -372,7 +372,7 @@ def set_resumption(context: ToolContext, resumption: Resumption) -> None:
 
 
 def set_approved_by(context: ToolContext, text: str) -> None:
-    """Set by whose grant the call runs, for its result."""
+    """Set the approver whose grant the call uses, for its result."""
     context._touch()
     context._approved_by = text
 
@@ -383,7 +383,7 @@ def set_idempotency_key(context: ToolContext, key: str) -> None:
 
 
 def set_retry_step(context: ToolContext, retry_step: RetryStep) -> None:
-    """Set how the changes of a call wait for a store that is away."""
+    """Set the retry function for the changes of a call to an unavailable store."""
     context._retry_step = retry_step
 
 

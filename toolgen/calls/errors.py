@@ -189,7 +189,7 @@ class CredentialNeededError(ToolError):
 
 
 class UnfitAnswerError(ToolError):
-    """A lenient service answered what does not fit its design: the call has run.
+    """The response of a lenient service does not fit its design. The call has run.
 
     Code that calls a client can catch it and use what came.
     """
@@ -251,7 +251,8 @@ class BusyError(NotBegunError):
 
 
 class StuckLockError(BusyError):
-    """An executor that runs on after its call, maybe for ever, keeps the lock of a sequential one."""
+    """An executor that is still running after its call, perhaps forever, holds the lock of a sequential
+    tool."""
 
     def __init__(self, tool: str, holder: str) -> None:
         name = holder.rpartition(".")[2]
@@ -288,7 +289,7 @@ class RuntimeClosedError(NotBegunError):
 
 
 def causes_of(error: ToolError | None) -> tuple[ToolError, ...]:
-    """Return what stands behind a failure, the nearest first; it ends before what is no `ToolError`."""
+    """Return the causes of a failure, the nearest first, up to the first that is not a `ToolError`."""
     causes: list[ToolError] = []
     cause: object = None if error is None else error.cause
     while isinstance(cause, ToolError) and cause not in causes:

@@ -13,20 +13,20 @@ if TYPE_CHECKING:
     from .steps.bridge import Wait
 
 MOST_ENTRIES: Final = 10
-"""Entries of one search, unless it says otherwise."""
+"""Default maximum number of entries of one search."""
 
 
 @frozen_record
 class MemoryEntry:
-    """A message of an earlier conversation, or what a memory store made of several."""
+    """A message of an earlier conversation, or a summary that a memory store made of several."""
 
     text: str
     author: Literal["person", "assistant", ""] = ""
     """Author of the text; "" if the store does not know."""
     said_at: datetime | None = None
-    """Time of the turn; None where the store does not know."""
+    """Time of the turn; None if the store does not know."""
     session_id: str = ""
-    """Session in which it was said; "" where the store does not know."""
+    """Session of the message; "" if the store does not know."""
 
     def shown(self) -> dict[str, str]:
         """Return the entry as a model reads it: with the day, and without its session."""
@@ -41,7 +41,7 @@ class Memory:
         self._search = search
 
     async def search(self, query: str, limit: int = MOST_ENTRIES) -> Sequence[MemoryEntry]:
-        """Return what fits a query, the best first.
+        """Return the entries that match a query, the best first.
 
         Raises:
             RuntimeError: the `CallMeta` of the call does not say whose memory it is.
@@ -50,14 +50,14 @@ class Memory:
 
 
 class SyncMemory:
-    """The memory for a synchronous executor, which waits in its thread."""
+    """Memory for synchronous executors, whose thread waits for it."""
 
     def __init__(self, memory: Memory, wait: Wait) -> None:
         self._memory = memory
         self._wait = wait
 
     def search(self, query: str, limit: int = MOST_ENTRIES) -> Sequence[MemoryEntry]:
-        """Return what fits a query, the best first; as `Memory.search`.
+        """Return the entries that match a query, the best first; like `Memory.search`.
 
         Raises:
             CallEndedError: the call is over, or ends meanwhile.

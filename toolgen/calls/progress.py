@@ -46,7 +46,8 @@ def require_text(text: object) -> None:
 
 
 def progress_json(spec: ToolSpec, value: object) -> Json:
-    """Return progress as JSON: a value of the declared class, or its JSON; any JSON where none is declared.
+    """Return progress as JSON. With a declared type, the value must be of that class or its JSON; otherwise
+    any JSON.
 
     Raises:
         MalformedReportError: it does not fit the design, or is no JSON.

@@ -78,7 +78,7 @@ class Artifacts(Protocol):
 
 
 class SyncArtifacts:
-    """The artifacts for a synchronous executor; each method waits in its thread.
+    """Artifacts for synchronous executors, whose thread waits in each method.
 
     All of them raise `CallEndedError` when the call is over, or ends meanwhile.
     """
@@ -135,14 +135,14 @@ class ArtifactKeeper(Protocol):
         ...
 
     async def read(self, uri: str, session_id: str | None = None, run_id: str = "") -> StoredArtifact | None:
-        """Return the data of a URI; None where there is nothing, or it belongs to another session.
+        """Return the data of a URI; None if it does not exist or belongs to another session.
 
         `run_id` names whose it has to be where the session is "".
         """
         ...
 
     async def drop(self, session_id: str, run_id: str) -> int:
-        """Drop the artifacts of one run, without those of its children; return how many versions."""
+        """Delete the artifacts of one run, but not those of its children; return the number of versions."""
         ...
 
     async def forget(self, session_id: str, *, run_id: str = "", before: float | None = None) -> int:

@@ -29,7 +29,7 @@ _STEPS: Final[tuple[Step, ...]] = get_args(Step)
 
 
 class CallReports:
-    """Takes the steps of calls, and drops them: there is no subscriber. `EventReporter` emits them."""
+    """Reporter that drops the steps of calls, because there is no subscriber. `EventReporter` emits them."""
 
     __slots__ = ()
 
@@ -39,17 +39,17 @@ class CallReports:
         return True
 
     def progress_callback(self, spec: ToolSpec, meta: CallMeta) -> ProgressCallback | None:
-        """Return the callback for progress of one call; None where nobody listens."""
+        """Return the progress callback of one call; None without subscribers."""
         return None
 
     def emit_tool_start(self, spec: ToolSpec, payload: object, meta: CallMeta, *, runs_once: bool) -> None:
         """Emit that a call has decoded arguments; the payload has no injected values yet."""
 
     def emit_tool_end(self, result: ToolResult, meta: CallMeta, spec: ToolSpec | None = None) -> None:
-        """Emit the result of a call; `spec` is None where its tool is not registered."""
+        """Emit the result of a call; `spec` is None if its tool is not registered."""
 
     def emit_answer_requested(self, call: FrozenCall) -> None:
-        """Emit that a call waits for the answer of a person."""
+        """Emit that a call was suspended for the answer of a person."""
 
     def answered(self, call: FrozenCall, person: str) -> None:
         """Emit that a suspended call was answered, other than by an approval."""
@@ -74,7 +74,7 @@ class CallReports:
 
 
 SILENT: Final = CallReports()
-"""Takes what nobody listens to."""
+"""Reporter without subscribers."""
 
 
 class CallSpans(Protocol):
@@ -83,7 +83,7 @@ class CallSpans(Protocol):
     def of(
         self, spec: ToolSpec, meta: CallMeta, arguments: Arguments = b"", before: str = ""
     ) -> AbstractContextManager[Callable[[ToolResult], ToolResult]]:
-        """Return the span of a call, under the one of what was executed before it was suspended.
+        """Return the span of a call, below that of its execution before it was suspended.
 
         Its value records how the call ended, and returns the result, which has the span if it stays open.
         """
@@ -110,15 +110,15 @@ class CallMetrics(Protocol):
         ...
 
     def open_wait(self, kind: str) -> None:
-        """Count that a call or a planner waits."""
+        """Count a suspended call or a planner's question."""
         ...
 
     def end_wait(self, kind: str, outcome: Literal["answered", "canceled"], duration_s: float | None) -> None:
-        """Count that a wait has ended, after so many seconds where that is known."""
+        """Count the end of a suspension, with its duration if known."""
         ...
 
     def end_logged_call(self, event: Mapping[str, Json], tool: str) -> None:
-        """Count the end of a call, and of a wait that nobody has answered, by an event of a run's log."""
+        """Count the end of a call, or of an unanswered suspension, from an event of a run's log."""
         ...
 
 

@@ -198,7 +198,7 @@ class OpenSpan:
     """The span of a call that a run answers."""
 
     trace: str
-    """The span as W3C Trace Context has it (`traceparent`), for what stands under it."""
+    """W3C Trace Context (`traceparent`) of the span, for child spans."""
     conclude: Callable[[ToolResult | None], None]
     """Ends the span, with the result if there is one; never raises."""
 
@@ -286,7 +286,7 @@ class Suspended:
 
     @property
     def call(self) -> OuterCall:
-        """The call whose result the answer leads to: the outer call, or the suspended call itself."""
+        """Call whose result follows from the answer: the outer call, or the suspended call itself."""
         return self.outer or OuterCall(
             run_id=self.run_id,
             tool=self.tool,
@@ -296,7 +296,7 @@ class Suspended:
 
 
 class GrantLapsedError(Exception):
-    """A call was about to begin by a grant, which gives it no use any more: it asks, and has this result."""
+    """The grant of a call that was about to begin has no uses left; the call asks, with this result."""
 
     def __init__(self, result: ToolResult) -> None:
         super().__init__()
@@ -334,10 +334,10 @@ class Telemetry:
 
 @record
 class Received(WithoutResult):
-    """The value of a bound tool whose service answered what does not fit. Made by generated code."""
+    """Value of a bound tool whose service returned values that do not fit. Created by generated code."""
 
     error: UnfitAnswerError
-    """The answer as received, and where it does not fit."""
+    """Error with the response as received and its issues."""
 
 
 ToolReturn: TypeAlias = R | ToolOutcome[R] | Unfinished | Delegated | Received

@@ -1,4 +1,4 @@
-"""The answers with which a suspended call goes on, as its executor reads them."""
+"""Answers of a resumed call, as its executor reads them."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ class Resumption:
 
     @property
     def answer(self) -> Json:
-        """The newest answer, as it was given."""
+        """Newest answer, as received."""
         newest: Json = _facts(self.answers[-1])["answer"]
         return newest
 
     @property
     def keep(self) -> Json:
-        """What the executor kept with its newest question; None for nothing."""
+        """Value that the executor stored with its newest question; None without one."""
         keep: Json = _facts(self.answers[-1]).get("resume_state")
         return keep
 
@@ -57,7 +57,7 @@ class Resumption:
         return any(document.get("by_tool") and _is_to(document, question) for document in self._all())
 
     def answered(self, type_: type[T], question: str | None, spec: ToolSpec | None) -> T | None:
-        """Return the newest answer to a question of this type, with defaults; None where there is none."""
+        """Return the newest answer to a question of this type, with defaults; None without one."""
         for document in reversed(self._all()):
             if question is not None and not _is_to(document, question):
                 continue
@@ -91,7 +91,7 @@ def _facts(document: Json) -> dict[str, Any]:
 
 
 def _fitting(codec: Codec[T], answer: Json) -> T | None:
-    """Return the typed answer; None where its type rejects what the schema of the question accepts."""
+    """Return the typed answer; None if its type rejects it although the schema of the question accepts it."""
     try:
         return codec.decode_null_as_absent(
             to_json(answer), UNLIMITED

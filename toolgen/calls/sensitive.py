@@ -1,4 +1,4 @@
-"""The sensitive values that codecs read and write, for the search of texts while a call goes on."""
+"""Sensitive values that codecs read and write, so that texts of the running call can be redacted."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def note_document(codec: Codec, document: bytes | str, secrets: Secrets | None = None) -> None:
-    """Add the sensitive values of a JSON document, also of a broken one; none of what is not JSON.
+    """Add the sensitive values of a JSON document, even if it is incomplete; none if it is not JSON.
 
     They are added to `secrets`, by default to those of the running call.
     """
@@ -38,7 +38,7 @@ def note_typed(codec: Codec | None, document: bytes | str | Mapping[str, object]
 
 
 def unvalidated_places(codec: Codec, warnings: Sequence[FieldIssue]) -> tuple[str, ...]:
-    """Return where a result with warnings is sensitive: each part that does not fit is so as a whole.
+    """Return the sensitive places of a result with warnings, including each part that does not fit.
 
     Nothing is if the codec has no sensitive value. Everything is if there may be more warnings than these.
     """
@@ -53,6 +53,6 @@ def unvalidated_places(codec: Codec, warnings: Sequence[FieldIssue]) -> tuple[st
 
 
 def is_for_model(spec: ToolSpec, kind: str) -> bool:
-    """Return whether a model may load an artifact of this kind: never one with sensitive values."""
+    """Return whether a model can load an artifact of this kind: never one with sensitive values."""
     artifact = spec.artifacts.get(kind)
     return artifact is not None and artifact.audience == "model" and not artifact.codec.sensitive

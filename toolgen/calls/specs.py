@@ -168,7 +168,7 @@ class ErrorSpec(Generic[E]):
         return self._decoded(json.dumps(document["details"])) if "details" in document else None
 
     def _decoded(self, details: bytes | str) -> E | None:
-        """Return details from JSON text; None where they do not fit."""
+        """Return details from JSON text; None if they do not fit."""
         assert self.codec is not None, "it has details"
         try:
             return self.codec.decode_null_as_absent(details)
@@ -177,7 +177,7 @@ class ErrorSpec(Generic[E]):
 
 
 def _error_document(seen: SeenResult | str | bytes) -> dict[str, object]:
-    """Return the JSON of a failed call; an empty object where it is none."""
+    """Return the JSON of a failed call; an empty object if it has none."""
     if not isinstance(seen, str | bytes):
         if seen.status != "error":
             return {}

@@ -1,4 +1,4 @@
-"""The state of one call as its executor uses it; `capabilities/state.py` provides it and keeps changes."""
+"""State of one call for its executor; `capabilities/state.py` provides it and stores the changes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from .steps.bridge import Wait
 
 Scope: TypeAlias = Literal["app", "user", "session", "temp"]
-"""`temp` lives for one turn and is never stored; where the call names no turn, for that call."""
+"""Scope of a key. `temp` lasts for one turn, or for one call without a turn, and is never stored."""
 Operation: TypeAlias = Literal["set", "delete", "append", "add"]
 
 
@@ -25,12 +25,12 @@ _SCOPES: Final[tuple[Scope, ...]] = get_args(Scope)
 _ABSENT: Final = object()
 """The value of a key that has none."""
 _MOST_WATCHED: Final = 100
-"""The most lists and objects of a call that are compared at its end with what the state has."""
+"""Maximum number of lists and objects that are checked for changes in place at the end of a call."""
 
 
 @frozen_record
 class Change:
-    """One change of the state by a call; `applied` has what it does to the values."""
+    """One change of the state by a call; `applied` applies it to the values."""
 
     key: str
     """The key without its scope."""
@@ -84,7 +84,8 @@ class _Watched:
 
 
 class StateChanges:
-    """The changes of the state by one call, kept when it succeeds. A key without a scope is the session's."""
+    """Changes of the state by one call, stored if it succeeds. A key without a scope belongs to the
+    session."""
 
     call: CallScope
     changes: dict[tuple[Scope, str], list[Change]]
@@ -138,7 +139,7 @@ class StateChanges:
         self._dropped.append(True)
 
     def end(self) -> tuple[str, ...]:
-        """Refuse further changes, and return the keys whose values were changed in place and not set."""
+        """Reject further changes, and return the keys whose values were changed in place but not set."""
         self._over.set()
         return tuple(dict.fromkeys(one.key for one in self._watched if one.is_changed()))
 
@@ -222,7 +223,7 @@ class State(StateChanges):
         return value
 
     def __getitem__(self, key: str) -> NoReturn:
-        """Raise, because what is read is loaded first, and a subscript cannot wait.
+        """Raise, because reading requires `await`, which a subscript cannot do.
 
         Raises:
             TypeError: always.
@@ -249,7 +250,7 @@ class SyncState(StateChanges):
         self._attempt = len(state._dropped)
 
     def _change(self, key: str, operation: Operation, value: Json) -> str:
-        """Add a change, unless it is of an attempt that was dropped, whose thread goes on."""
+        """Add a change, unless it comes from a failed attempt whose thread is still running."""
         if self._attempt != len(self._dropped):
             from .steps.bridge import CallEndedError
 

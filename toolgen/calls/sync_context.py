@@ -1,4 +1,4 @@
-"""The context that a synchronous executor gets beside the payload: the call, used from its thread."""
+"""Context of synchronous executors, which use the call from their thread."""
 
 from __future__ import annotations
 
@@ -38,8 +38,7 @@ class SyncToolContext:
     answer: Json
     """A person's last answer as JSON; None before an answer. `answered` returns it typed."""
     kept: Json
-    """Value that the executor stored with the question that was answered last: `ToolOutcome.ask(…,
-    keep=…)`."""
+    """Value that the executor stored with its last question: `ToolOutcome.ask(…, keep=…)`."""
     deadline: float | None
     """Time of the call's event loop at which the call times out; None without a timeout."""
 
@@ -161,7 +160,7 @@ class SyncToolContext:
     if not TYPE_CHECKING:  # a type checker knows those above, and a misspelt one is an error
 
         def __getattr__(self, name: str) -> Any:
-            """Return the object of a host's capability for this call, by its name alone."""
+            """Return the object of a host's capability for this call, by name."""
             if name.startswith("_"):
                 raise AttributeError(name)
             return self.capability(Key(name))

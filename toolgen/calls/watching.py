@@ -1,4 +1,4 @@
-"""Functions of a codec that add the sensitive values which pass them to those of the running call."""
+"""Codec functions that record the sensitive values that they read and write for the running call."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def watched(
     dump: Callable[[Any], bytes],
     dump_python: Callable[..., Any],
 ) -> tuple[Callable[..., Any], Callable[[Any], bytes]]:
-    """Return the functions that read and write documents, so that they note what is sensitive.
+    """Return functions that read and write documents and record their sensitive values.
 
     `dump_python` is pydantic's `to_python` for the type: it leaves dates and the like as they are.
     """
@@ -55,7 +55,7 @@ def watched(
 def add_values(
     document: bytes | str, places: tuple[str, ...], keys: frozenset[str], secrets: Secrets
 ) -> None:
-    """Add the sensitive values of a JSON document, also of a broken one; none of what is not JSON."""
+    """Add the sensitive values of a JSON document, even if it is incomplete; none if it is not JSON."""
     try:
         value = from_json(document, allow_partial="trailing-strings")
     except (ValueError, TypeError):

@@ -86,7 +86,7 @@ def is_of(owner: str, owner_or_prefix: str) -> bool:
 
 
 def too_many_bytes(most: int) -> ToolError:
-    """Return the error of an owner whose artifacts together would be too large."""
+    """Return the error for an owner whose artifacts would exceed the limit together."""
     return ToolError(f"all artifacts together exceed the limit of {most} bytes")
 
 

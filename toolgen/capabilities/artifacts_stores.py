@@ -45,7 +45,7 @@ _VERSION: Final = "SELECT coalesce(max(version), 0) + 1 FROM artifact WHERE owne
 _ADD: Final = "INSERT INTO artifact VALUES (?, ?, ?, ?, ?, ?)"
 _NEWEST: Final = "(name, version) IN (SELECT name, max(version) FROM artifact WHERE owner = ? GROUP BY name)"
 _OWNER_DOCUMENT: Final = ""
-"""Name of the document that says whose a shelf is, and how large; no artifact is called so."""
+"""Name of the document with the owner and the size of a shelf; artifacts cannot have this name."""
 
 
 class TableArtifactStore:
@@ -119,7 +119,7 @@ class SqliteArtifactStore(FileStore, TableArtifactStore):
     shared_instead: ClassVar = "PostgresArtifactStore(database)"
 
     def __init__(self, path: str | Path, *, clock: Callable[[], float] = time.time) -> None:
-        """Open the file, which is created where it is missing.
+        """Open the file, or create it.
 
         Raises:
             StoreError: it cannot be opened, or it is something else than a file of artifacts.

@@ -1,4 +1,4 @@
-"""Where credentials are kept: whose they are, under which name, in which store."""
+"""Places of stored credentials: owner, name and store."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from toolgen.contract.json_value import Json
 from toolgen.contract.record import frozen_record
 
 CredentialScope: TypeAlias = Literal["session", "user", "service"]
-"""Owner of a credential; that of `service` serves everybody."""
+"""Owner of a credential; one with `service` is used for everybody."""
 SCOPES: Final[tuple[CredentialScope, ...]] = ("session", "user", "service")
 """Order in which a call looks for a credential."""
 
 
 @frozen_record(kw_only=False)
 class CredentialPlace:
-    """Where a store keeps a credential, or an authorization that has begun: whose it is, and its name."""
+    """Place of a credential or a pending authorization in a store: its owner and its name."""
 
     scope: CredentialScope
     owner: str
@@ -29,7 +29,7 @@ class CredentialStore(Protocol):
     """Keeps documents with secrets. Each method is one atomic step, over all processes."""
 
     async def load(self, place: CredentialPlace) -> dict[str, Json] | None:
-        """Return a document; None where there is none, or its time is over.
+        """Return a document; None if it is missing or has expired.
 
         Raises:
             StoreError: it cannot be read; the class says why.
@@ -39,15 +39,15 @@ class CredentialStore(Protocol):
     async def save(
         self, place: CredentialPlace, document: Mapping[str, Json], *, expires_at: float | None = None
     ) -> None:
-        """Keep a document in the place of what is there; `expires_at` is in seconds since 1970."""
+        """Store a document, replacing an existing one; `expires_at` is in seconds since 1970."""
         ...
 
     async def drop(self, place: CredentialPlace) -> bool:
-        """Drop a document; return whether it was there: of several that drop it, one gets true."""
+        """Delete a document; return whether it existed. Of several concurrent deletions, one returns true."""
         ...
 
     async def find(self, name: str) -> CredentialPlace | None:
-        """Return where something of this name is kept, whose name no other owner has."""
+        """Return the place of a document by its name, which only one owner has."""
         ...
 
     async def forget(self, scope: CredentialScope, owner: str) -> int:
@@ -64,5 +64,5 @@ class CredentialStore(Protocol):
 
 
 def place_of(scope: CredentialScope, owner: str, service: str, scheme: str) -> CredentialPlace:
-    """Return where the credential of a scheme of a service is kept."""
+    """Return the place of the credential for a scheme of a service."""
     return CredentialPlace(scope, owner, json.dumps([service, scheme]))

@@ -179,7 +179,7 @@ class SqliteCredentialStore(FileStore, TableCredentialStore):
     def __init__(
         self, path: str | Path, *, secret: bytes | Sequence[bytes], clock: Callable[[], float] = time.time
     ) -> None:
-        """Open the file, which is created where it is missing.
+        """Open the file, or create it.
 
         Args:
             path: The file.
@@ -196,7 +196,7 @@ class SqliteCredentialStore(FileStore, TableCredentialStore):
 
 
 def cipher_of(secret: bytes | Sequence[bytes]) -> Cipher:
-    """Return what encrypts with a secret of a host.
+    """Return the cipher for the secret of a host.
 
     Raises:
         ToolgenError: the secret is too short, or the extra `http` is not installed.

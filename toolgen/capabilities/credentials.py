@@ -32,7 +32,7 @@ CREDENTIALS: Final[Key[Credentials]] = Key(CREDENTIALS_CAPABILITY)
 
 
 class CallCredentials(Credentials):
-    """The credentials that one call may use; it waits for their store as for any other."""
+    """Credentials that one call can use; calls wait for this store as for any other."""
 
     def __init__(self, capability: CredentialsCapability, call: CallScope) -> None:
         self._capability = capability
@@ -130,7 +130,7 @@ class CredentialsCapability:
         return await self._environment.replace(service, requirement, refused)
 
     async def authorize(self, meta: CallMeta, service: str, requirement: Requirement) -> str:
-        """Return the page where a person authorizes a service for a call; "" where there is none.
+        """Return the URL at which a person authorizes a service for a call; "" without one.
 
         The callback of the host gets its `state` (`toolgen.adapters.oauth.OAuthCallback`).
         """
@@ -156,7 +156,7 @@ class CredentialsCapability:
         return page.address
 
     async def expect(self, place: CredentialPlace, authorization: Authorization) -> None:
-        """Keep an authorization for the callback that brings its code, as long as one may take."""
+        """Store an authorization until the callback delivers its code, or until it expires."""
         expires_at = self._renewals.clock() + self._authorization_s
         await self.store.save(place, asdict(authorization), expires_at=expires_at)
 
@@ -173,7 +173,7 @@ class CredentialsCapability:
         credential: Credential,
         scope: CredentialScope | None = None,
     ) -> None:
-        """Keep what was given for a call that needs it: by default for its user, else for its session.
+        """Store the credential for a suspended call: by default for its user, otherwise for its session.
 
         Raises:
             ToolgenError: the call does not say whose it is, or what is missing.
@@ -214,6 +214,6 @@ class CredentialsCapability:
         return await self.store.forget("session", session_id) if session_id else 0
 
     def _owners(self, meta: CallMeta) -> list[tuple[CredentialScope, str]]:
-        """Return whose credentials a call may use, in the order in which they are looked for."""
+        """Return the owners whose credentials a call can use, in lookup order."""
         ids = {"session": meta.session_id, "user": self._user(meta)}
         return [(scope, ids.get(scope, "")) for scope in SCOPES if scope == "service" or ids[scope]]

@@ -1,4 +1,4 @@
-"""Tools that an operator has disabled: kept in a store that all processes share and read again and again.
+"""Tools that an operator disabled: in a store that all processes share and poll.
 
 Where the store cannot be read, what was known holds. A process that has never read it executes no call.
 """
@@ -21,9 +21,10 @@ from toolgen.contract.tasks import start_task
 from .state import StateStore
 
 _OWNER: Final = "toolgen.disabled_tools"
-"""The owner in the scope `app`; no executor sees it, for theirs is that of the `StateCapability`."""
+"""Owner of the list in the scope `app`; executors cannot see it, because theirs is that of
+`StateCapability`."""
 _PATIENCE_S: Final = 1.0
-"""Seconds that a call waits for the store; then what was read before holds."""
+"""Seconds that a call waits for the store; after that the last known list is used."""
 _NOTHING_KNOWN: Final = "the disabled tools could not be read"
 
 log = logger("toolgen.runtime")
@@ -31,7 +32,7 @@ log = logger("toolgen.runtime")
 
 @frozen_record
 class DisabledTool:
-    """A tool that is disabled: by whom, since when and why."""
+    """A disabled tool, with the operator, the time and the reason."""
 
     tool: str
     """Its id."""
@@ -63,13 +64,13 @@ class DisabledTools:
         self._held: set[asyncio.Task[object]] = set()
 
     async def now(self) -> Mapping[str, DisabledTool]:
-        """Return the disabled tools by id, as they were some seconds ago; none where nothing is known."""
+        """Return the disabled tools by id, up to some seconds old; none if unknown."""
         if self._read_at is None or not 0 <= self._clock() - self._read_at < self._read_every_s:
             await self._read()
         return self._loaded or {}
 
     async def reason(self, tool: str) -> str | None:
-        """Return why a tool is not executed now, by id; "" where nobody said, None where it is executed."""
+        """Return the reason why a tool is disabled; "" without a reason, None if it is enabled."""
         disabled = (await self.now()).get(tool)
         if disabled is not None:
             return disabled.reason
@@ -105,7 +106,7 @@ class DisabledTools:
         self._read_at = None
 
     async def _read(self) -> None:
-        """Read the store once for all who ask meanwhile, and wait for it some time."""
+        """Read the store once for all concurrent callers, and wait for it for a limited time."""
         reading, loop = self._reading, asyncio.get_running_loop()
         if reading is None or reading.done() or reading.get_loop() is not loop:
             context = contextvars.Context()  # not that of the call which happens to be first
@@ -133,7 +134,7 @@ class DisabledTools:
 
 
 def _from_json(tool: str, value: object) -> DisabledTool:
-    """Return a stored record; what is not there, or of another type, is left out."""
+    """Return a stored record; missing values and values of another type are omitted."""
     match value:
         case {"reason": str(reason), "by": str(by), "since": int(since) | float(since)}:
             return DisabledTool(tool=tool, reason=reason, by=by, since=since)

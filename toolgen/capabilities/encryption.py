@@ -19,15 +19,15 @@ _NONCE: Final = 12
 
 
 class OtherSecretError(Exception):
-    """A document was encrypted with a secret that is not given here."""
+    """A document was encrypted with a secret that was not passed."""
 
 
 class ChangedDocumentError(Exception):
-    """A document is another one than was encrypted, or stands in another place."""
+    """A document was changed, or moved from another place."""
 
 
 class Cipher:
-    """Encrypts with the first secret of a host, and decrypts what any of them has encrypted."""
+    """Encrypts with the first secret of a host, and decrypts with any of its secrets."""
 
     def __init__(self, secret: bytes | Sequence[bytes]) -> None:
         """Construct a cipher.
@@ -42,7 +42,7 @@ class Cipher:
         self._newest = next(iter(self._keys))
 
     def encrypt(self, document: bytes, place: bytes) -> tuple[str, bytes]:
-        """Return the id of the key and the encrypted document, which counts at this place alone."""
+        """Return the id of the key and the encrypted document, which is valid only at this place."""
         nonce = secrets.token_bytes(_NONCE)
         return self._newest, nonce + self._keys[self._newest].encrypt(nonce, document, place)
 

@@ -1,4 +1,4 @@
-"""Kept credentials as they are used: renewed where their time is over, once for all calls and processes."""
+"""Stored credentials in use: expired ones are renewed once for all calls and processes."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ from .credential_places import CredentialPlace, CredentialScope, CredentialStore
 _EARLY_S: Final = 30.0
 """Seconds before its end when a token is renewed."""
 _LEASE_S: Final = 30.0
-"""Seconds after which another process may renew what one has begun to renew that ended meanwhile."""
+"""Seconds after which another process can take over a renewal of a process that ended."""
 _POLL_S: Final = 0.2
-"""Seconds after which whoever waits for another process looks again."""
+"""Seconds between checks for the renewal of another process."""
 
 
 @frozen_record
 class AuthorizationPage:
-    """An authorization that a person goes on with."""
+    """A pending authorization that a person continues."""
 
     address: str
     """Page of the authorization server."""
@@ -43,7 +43,7 @@ class AuthorizationPage:
 
 @frozen_record
 class Authorization:
-    """A page at which a person authorizes a service for an owner, until the callback of the host is told."""
+    """A pending authorization of a service for an owner, until the host's callback receives its code."""
 
     address: str
     """The page, with `state` in its query."""
@@ -53,7 +53,7 @@ class Authorization:
     requirement: Requirement
     session_id: str
     user: str
-    """User of the call, who alone may finish it; "" where nobody said."""
+    """User of the call, the only person who can finish it; "" if unknown."""
     scope: CredentialScope
 
 
@@ -64,17 +64,18 @@ class TokenSource(Protocol):
     """
 
     async def issue(self, service: str, requirement: Requirement) -> Credential | None:
-        """Return a token for the client itself (RFC 6749, section 4.4); None where that is not its way."""
+        """Return a token for the client itself (RFC 6749, section 4.4); None if the scheme has another
+        flow."""
         ...
 
     async def renew(
         self, service: str, requirement: Requirement, credential: Credential
     ) -> Credential | None:
-        """Return the token in the place of an older one; None where the server refuses for good."""
+        """Return a renewed token; None if the server refuses permanently."""
         ...
 
     async def begin(self, service: str, requirement: Requirement) -> AuthorizationPage | None:
-        """Return the page where a person authorizes; None where that is not the way of the scheme."""
+        """Return the page where a person authorizes; None if the scheme has another flow."""
         ...
 
     async def exchange(self, authorization: Authorization, code: str, issuer: str) -> Credential:
@@ -86,7 +87,7 @@ class TokenSource(Protocol):
 
 
 class Renewals:
-    """Finds kept credentials; those whose time is over are renewed by one call at a time."""
+    """Finds stored credentials; expired ones are renewed by one call at a time."""
 
     def __init__(self, store: CredentialStore, oauth: TokenSource | None, clock: Callable[[], float]) -> None:
         self.clock = clock
@@ -101,7 +102,7 @@ class Renewals:
     async def find(
         self, place: CredentialPlace, service: str, requirement: Requirement, refused: Credential | None
     ) -> Credential | None:
-        """Return the credential at a place, and no refused one; None where there is none that serves."""
+        """Return the credential at a place that was not refused; None without a usable one."""
         stored = await self._load(place, requirement)
         if stored is not None and self._serves(stored, refused):
             return stored
@@ -133,13 +134,13 @@ class Renewals:
             own.set_result(None)
 
     def _claim(self, place: CredentialPlace, own: Future[None]) -> Future[None]:
-        """Return the renewal that goes on at a place; this one, where there was none."""
+        """Return the running renewal of a place, or this one if there is none."""
         with self._guard:
             return self._running.setdefault(place, own)
 
     @asynccontextmanager
     async def _leased(self, place: CredentialPlace) -> AsyncIterator[None]:
-        """Let no other process renew what is at a place while the context lasts."""
+        """Hold the lease of a place, so that no other process renews it meanwhile."""
         holder, lease = secrets.token_hex(16), lease_of(place)
         while not await self._store.lease(  # noqa: ASYNC110 - another process may have it
             lease, holder, expires_at=self.clock() + _LEASE_S
@@ -164,7 +165,7 @@ class Renewals:
     async def _renewed(
         self, place: CredentialPlace, service: str, requirement: Requirement, stored: Credential | None
     ) -> Credential | None:
-        """Return the next token, which is kept before anybody uses it; None where a person has to say yes."""
+        """Return the next token, stored before it is used; None if a person must authorize."""
         assert self._oauth is not None, "asked before"
         renewed = None
         if stored is not None and stored.refresh_token:
@@ -186,7 +187,7 @@ class Renewals:
         return renewed
 
     async def _load(self, place: CredentialPlace, requirement: Requirement) -> Credential | None:
-        """Return what is kept, if it has the scopes; who gave it may not have said which it has."""
+        """Return the stored credential if it has the scopes; a person may have entered it without scopes."""
         document = await self._store.load(place)
         if document is None:
             return None
@@ -200,26 +201,26 @@ class Renewals:
 
 
 def lease_of(place: CredentialPlace) -> CredentialPlace:
-    """Return where a store keeps who renews what is at a place; it does not tell whose that is."""
+    """Return the place of the lease for renewing a place; it does not reveal the owner."""
     digest = hashlib.sha256(json.dumps([place.scope, place.owner, place.name]).encode()).hexdigest()
     return CredentialPlace("service", "", f"renewal:{digest}")
 
 
 def credential_of(document: Mapping[str, Json]) -> Credential:
-    """Return the credential of a kept document."""
+    """Return the credential in a stored document."""
     facts: dict[str, Any] = dict(document)
     facts["scopes"] = tuple(facts["scopes"])
     return Credential(**facts)
 
 
 def widened(requirement: Requirement, stored: Mapping[str, Json] | None) -> Requirement:
-    """Return a requirement with the scopes that a kept credential has: the next one stands in its place."""
+    """Return a requirement with the scopes of a stored credential added, because the next one replaces it."""
     scopes = () if stored is None else credential_of(stored).scopes
     return replace(requirement, scopes=tuple(dict.fromkeys((*requirement.scopes, *scopes))))
 
 
 def authorization_of(document: Mapping[str, Json]) -> Authorization:
-    """Return the authorization of a kept document."""
+    """Return the authorization in a stored document."""
     facts: dict[str, Any] = dict(document)
     requirement: dict[str, Any] = facts["requirement"]
     scheme: dict[str, Any] = dict(requirement["scheme"])

@@ -23,9 +23,9 @@ from toolgen.events.records import StateChanged, StateConflict
 
 _log: Final = logger("toolgen.runtime")
 _MOST_TURNS: Final = 1_000
-"""Turns whose temporary values are remembered."""
+"""Maximum number of turns whose temporary values are stored."""
 _NO_TURN: Final = "call"
-"""Owner of temporary values of a call that names no turn: nobody else reads them."""
+"""Owner of temporary values of a call without a turn, which no other call reads."""
 
 
 class StateStore(Protocol):
@@ -210,7 +210,7 @@ class StateCapability:
         return owner
 
     def _owner(self, scope: Scope, meta: CallMeta) -> str:
-        """Return the owner; empty where the meta does not name one."""
+        """Return the owner; "" if the meta does not name one."""
         match scope:
             case "app":
                 return self._app

@@ -30,7 +30,7 @@ _FORGET: Final = "DELETE FROM state WHERE scope = ? AND owner = ?"
 
 
 class TableStateStore:
-    """Keeps one JSON document an owner; changes are made on what is stored now, in one transaction."""
+    """Stores one JSON document for each owner; changes apply to the stored version, in one transaction."""
 
     def __init__(self, database: Database) -> None:
         self.database = database
@@ -77,7 +77,7 @@ class SqliteStateStore(FileStore, TableStateStore):
     shared_instead: ClassVar = "PostgresStateStore(database)"
 
     def __init__(self, path: str | Path) -> None:
-        """Open the file, which is created where it is missing.
+        """Open the file, or create it.
 
         Raises:
             StoreError: it cannot be opened, or it is something else than a file of state.

@@ -26,7 +26,7 @@ _OF_RESULT: Final = frozenset(field.name for field in fields(ToolEnd))
 
 
 class Encoded:
-    """A document of arguments or of a result in the place of its value, in an event that nobody has read yet.
+    """An encoded document of arguments or of a result in an event that was not read yet.
 
     One that no journal keeps, as a number of 5,000 digits, is its text: no reader ends for it.
     """
@@ -37,7 +37,7 @@ class Encoded:
         self.document = document
 
     def value(self) -> Json:
-        """Return what the document says."""
+        """Return the value of the document."""
         try:
             return kept_value(self.document)
         except ValueError:
@@ -98,7 +98,7 @@ def from_json(document: Mapping[str, Any]) -> Event:
 
 
 def logged_event(run_id: str, seq: int, document: Mapping[str, Json], ids: Mapping[str, Json]) -> Event:
-    """Return a document of the log of a run as an event; one of the engine itself gets the ids.
+    """Return a log document of a run as an event; events of the engine itself get the ids.
 
     Raises:
         ValueError: it is of another format.

@@ -63,7 +63,7 @@ class CallEvents:
     is_idle = False
 
     def __init__(self, info: ActivityInfo, clock: Callable[[], float], *, tells_start: bool = False) -> None:
-        """Construct without events; `tells_start` where no loop publishes that the call was made."""
+        """Construct without subscribers; `tells_start` if no loop publishes that the call was made."""
         self._info = info
         self._dropped = frozenset() if tells_start else _OF_THE_LOOP
         self._clock = clock
@@ -147,7 +147,7 @@ class EventReporter(CallReports):
         self._emit(event, meta)
 
     def emit_tool_end(self, result: ToolResult, meta: CallMeta, spec: ToolSpec | None = None) -> None:
-        """Emit the result of a call; `spec` is None where its tool is not registered."""
+        """Emit the result of a call; `spec` is None if its tool is not registered."""
         if self.events.is_idle:
             return
         facts: dict[str, Any]
@@ -162,7 +162,7 @@ class EventReporter(CallReports):
         self._emit(ToolEnd(**facts), meta)
 
     def emit_answer_requested(self, call: FrozenCall) -> None:
-        """Emit that a call waits for the answer of a person."""
+        """Emit that a call was suspended for the answer of a person."""
         if self.events.is_idle or call.kind == "pending":
             return
         shown = call.shown()
@@ -309,7 +309,7 @@ def planned_start(
 
 
 def _json(arguments: str) -> Any:
-    """Return the arguments for an event; None where they are not JSON or hold a number that JSON lacks."""
+    """Return the arguments for an event; None if they are not JSON or contain a number that JSON lacks."""
     try:
         shown = from_json(arguments, allow_inf_nan=False)
         return shown if from_json(to_json(shown, inf_nan_mode="null")) == shown else None

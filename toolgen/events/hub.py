@@ -22,7 +22,7 @@ from .document import as_read
 from .records import Event, EventsDropped
 
 _MOST_RUNS: Final = 10_000
-"""Runs whose numbers are remembered; one that was silent while as many others spoke begins at 1 again."""
+"""Maximum number of runs with event counters; a run that was idle longer starts again at 1."""
 _TYPES: Final = frozenset(kind.__dataclass_fields__["type"].default for kind in get_args(Event))
 
 log = logger("toolgen.runtime")
@@ -39,7 +39,7 @@ class Events:
         self._lock = threading.RLock()  # a signal handler may emit while this thread emits
         self._seqs: OrderedDict[str, int] = OrderedDict()
         self._logged: OrderedDict[str, None] = OrderedDict()
-        """Runs whose events have the numbers of their log."""
+        """Runs whose events are numbered by their log."""
         self._subscriptions: tuple[Subscription, ...] = ()
         self.is_idle = True
         """True without subscribers; check it before you build an event."""
@@ -86,7 +86,7 @@ class Events:
     def subscribe(
         self, *, size: int = 1000, types: Iterable[str] | None = None, run_id: str | None = None
     ) -> Subscription:
-        """Return a subscription to what is emitted from now on; close it, or use it by `async with`.
+        """Return a subscription to events from now on; close it, or use it with `async with`.
 
         Args:
             size: The most events that wait for the reader; beyond it the oldest give way, so that the end
@@ -127,7 +127,7 @@ class Events:
         return Listener(self.subscribe(size=size, types=types, run_id=run_id), callback)
 
     def close(self) -> None:
-        """End all subscriptions; their readers still get what is queued."""
+        """End all subscriptions; readers still receive queued events."""
         for subscription in self._subscriptions:
             subscription.close()
 
@@ -149,7 +149,8 @@ class Events:
 
 
 class Subscription:
-    """Events that wait for one reader: `async with events.subscribe() as told: async for event in told`."""
+    """Queue of events for one reader: `async with events.subscribe() as events: async for event in
+    events`."""
 
     __slots__ = (
         "_hub", "_is_open", "_lock", "_loop", "_missed", "_queue", "_run_id", "_types", "_waiter", "dropped",
@@ -188,7 +189,7 @@ class Subscription:
             await waiter
 
     async def batch(self) -> list[Event]:
-        """Return all that is queued, and wait for it when there is nothing; empty at the end."""
+        """Return all queued events, waiting if there are none; empty at the end."""
         try:
             first = await anext(self)
         except StopAsyncIteration:
@@ -208,7 +209,7 @@ class Subscription:
         self.close()
 
     def close(self) -> None:
-        """Stop receiving events; what is queued can still be read."""
+        """Stop receiving events; queued events can still be read."""
         with self._lock:
             self._is_open = False
             self._hub._leave(self)
@@ -234,7 +235,7 @@ class Subscription:
         return EventsDropped(time=now, run_id=self._run_id or "", count=missed, total=self.dropped)
 
     def _wait(self) -> asyncio.Future[None]:
-        """Return what is done at the next event, under the hub's lock: none can come in between."""
+        """Return a future that is done at the next event; call it under the hub's lock."""
         if self._waiter is not None and not self._waiter.done():
             raise RuntimeError("the subscription already has a reader; subscribe once for each reader")
         self._loop = asyncio.get_running_loop()

@@ -1,4 +1,4 @@
-"""What those who watch are told: one frozen record per kind of event.
+"""Events for observers: one frozen record for each type of event.
 
 No event has a place for an injected value, a credential or the token of a suspension; a reader must never
 need them. The data of an artifact is in one where it is small. `Any` is JSON: pydantic reads no recursive
@@ -40,7 +40,7 @@ class EventHead:
     turn_id: str = ""
     tool_call_id: str = ""
     agent_id: str = ""
-    """The agent whose run it is, or whose run makes the call. All ids: "" where the call has none."""
+    """Agent of the run, or of the run that makes the call. Every ID is "" if it does not apply."""
 
 
 @record
@@ -124,7 +124,7 @@ class ToolEnd(EventHead):
     """Result as the model reads it; None if there is none yet."""
     error: ErrorDocument | None = None
     display: str = ""
-    """Text for people: the tool's result hint, filled, or what the executor said."""
+    """Text for people: the filled result hint of the tool, or the text of the executor."""
     bounds: BoundsDocument | None = None
     warnings: Sequence[IssueDocument] = ()
     """Issues in the response of a lenient service; the result contains these values as received."""
@@ -133,9 +133,9 @@ class ToolEnd(EventHead):
     run_link: RunLinkDocument | None = None
     telemetry: TelemetryDocument | None = None
     suspension_id: str = ""
-    """Names what the call waits for; answers nothing."""
+    """ID of the question; it cannot be used to answer."""
     answered_id: str = ""
-    """Names what the call waited for, whose answer led to this end."""
+    """ID of the question whose answer led to this end."""
     resolved_by: str = ""
     """Person who resolved a call whose outcome was unknown."""
 
@@ -160,7 +160,7 @@ class QuestionAsked(EventHead):
     missing_fields: tuple[str, ...] = ()
     kind: Literal["clarification", "questions", "confirmation", "external"] = "clarification"
     answer_schema: Mapping[str, Any] | None = None
-    """JSON Schema; a text where there is none."""
+    """JSON Schema of the answer; empty for a string."""
     reason: str = ""
     """Reason why the question is asked again; "" for the first time."""
 
@@ -183,7 +183,7 @@ class ApprovalRequested(EventHead):
     expires_at: float
     """Seconds since 1970."""
     requested_by: str = ""
-    """The person for whom the call was made; "" where nobody said."""
+    """Person for whom the call was made; "" if unknown."""
     reason: str = ""
     """Reason why the question is asked again; "" for the first time."""
 
@@ -204,7 +204,7 @@ class InputRequested(EventHead):
     expires_at: float
     """Seconds since 1970."""
     requested_by: str = ""
-    """The person for whom the call was made; "" where nobody said."""
+    """Person for whom the call was made; "" if unknown."""
     reason: str = ""
     """Reason why the question is asked again; "" for the first time."""
     request: Mapping[str, Any] | None = None
@@ -236,7 +236,7 @@ class ToolAuthorization(EventHead):
     tool: str
     decision: Literal["approved", "denied"]
     decided_by: Literal["policy", "person", "runtime"]
-    """`runtime`: there was nobody to ask, the question was taken back, or the tool is disabled."""
+    """`runtime` if nobody could be asked, the question was canceled, or the tool is disabled."""
     reason: str = ""
     suspension_id: str = ""
     answered_by: str = ""
@@ -261,7 +261,7 @@ class PlanRetry(EventHead):
     attempt: int
     """Number of the failed planning attempt, from 1."""
     delay_s: float = 0.0
-    """Seconds until the next one; 0 where a model is asked again at once."""
+    """Seconds until the next attempt; 0 if the model is asked again at once."""
     reason: str
 
 
@@ -290,7 +290,7 @@ class Usage(EventHead):
 
 @record
 class StateChanged(EventHead):
-    """A call that succeeded changed a key of the state; its value is for those who may read the state."""
+    """A successful call changed a key of the state; only those with access to the state see the value."""
 
     type: Literal["state_changed"] = "state_changed"
     tool: str

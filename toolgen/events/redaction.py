@@ -1,4 +1,4 @@
-"""The public view of calls and results: what events, spans and commands show of them."""
+"""Public view of calls and results, for events, spans and commands."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def is_public(document: bytes, codec: Codec) -> bool:
 
 
 def note_result(spec: ToolSpec, text: str, *, is_whole: bool) -> None:
-    """Add the sensitive values of a kept result, or of its beginning, to those of the running call.
+    """Add the sensitive values of a stored result, or of its beginning, to those of the running call.
 
     They are all values where it may not fit its type: what is kept of a lenient result may lack its warnings.
     """
@@ -134,7 +134,7 @@ def public_facts(result: ToolResult, spec: ToolSpec | None, limit: int | None = 
 
 
 def public_result(result: ToolResult, spec: ToolSpec | None, limit: int | None = None) -> Json:
-    """Return the model's JSON of a result, without its sensitive values; None where there is none.
+    """Return the model's JSON of a result without sensitive values; None without a result.
 
     It has at most `limit` bytes of JSON; without a limit, what was truncated has as many as it had. What no
     journal keeps as a value is its text, or a marker if the tool is sensitive.
@@ -185,7 +185,8 @@ def _without_unknown_keys(seen: Json, result: ToolResult, spec: ToolSpec) -> Jso
 
 
 def _unvalidated(result: ToolResult, codec: Codec) -> tuple[str, ...]:
-    """Return where a result that does not fit is sensitive; as a whole if its warnings were not kept."""
+    """Return the sensitive places of a result that does not fit; the whole result if its warnings are
+    missing."""
     if result.warnings:
         return unvalidated_places(codec, result.warnings)
     return () if result.result is not None or is_public(result.json, codec) else ("",)

@@ -1,4 +1,4 @@
-"""Where the events of a hub are kept; in a file of JSON lines, one document by `as_json` on each."""
+"""Sinks for the events of a hub, such as a file of JSON lines with one `as_json` document each."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class EventSink(ABC, Generic[T]):
         self._size = size
         self._types = types
         self.written = 0
-        """Events that are kept."""
+        """Number of events that were written."""
         self.failed = 0
         """Events that could not be written."""
 
@@ -54,7 +54,7 @@ class EventSink(ABC, Generic[T]):
 
     @abstractmethod
     def _encode(self, event: Event) -> T:
-        """Return what is written of an event; in any thread.
+        """Return the encoded event; called in any thread.
 
         Raises:
             ValueError: a value of the event is not JSON.
@@ -94,7 +94,7 @@ class EventSink(ABC, Generic[T]):
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Write what is queued, write the number of dropped events, and close the place."""
+        """Write the queued events and the number of dropped events, and close the sink."""
         self._subscription.close()
         try:
             await self._task
@@ -123,7 +123,7 @@ class EventSink(ABC, Generic[T]):
             self.failed += len(encoded)
 
     def _encode_all(self, events: Sequence[Event]) -> list[T]:
-        """Return what is written of the events; those that are not JSON are counted."""
+        """Return the encoded events; those that are not JSON are counted."""
         encoded: list[T] = []
         for event in events:
             try:

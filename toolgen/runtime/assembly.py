@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 Served: TypeAlias = ToolsetRegistration | StaticToolset
 Prepared: TypeAlias = tuple[Served, ToolList]
-"""A toolset that fits, and what it lists."""
+"""A valid toolset and its tools."""
 _NOBODY_TO_ASK: Final = (
     "%s: needs approval, but this runtime has no engine to store the question, so each call is "
     'denied; pass an engine: Runtime(engine=InProcessEngine("runs.db")), or declare that nobody can '
@@ -98,7 +98,8 @@ class Assembly:
         return DirectCallActivities(self.services, self.tools, self.events)
 
     def warn_of_unasked(self, specs: Iterable[ToolSpec]) -> None:
-        """Log, once of each, which tools wait for an answer or a later result that no engine would keep."""
+        """Log once for each tool that needs an answer or returns a later result without an engine to store
+        the call."""
         if self.services.suspender is not None:
             return
         unnamed = [spec for spec in specs if spec.id not in self._warned]
@@ -110,17 +111,17 @@ class Assembly:
                 log.warning(text, ", ".join(spec.name for spec in named))
 
     def lacks_engine_for(self, tool: str) -> bool:
-        """Return whether a call can ask nobody for lack of an engine, which the log has not said."""
+        """Return whether a call cannot ask because the runtime has no engine, and this was not logged."""
         services = self.services
         return services.suspender is None and services.is_interactive and tool not in self._warned
 
     def execute_runs(self, waits: WaitRegistry) -> None:
-        """Let the engine of these waits execute the runs of calls."""
+        """Execute the runs of calls with the engine of this registry."""
         self.waits = waits
         self.activities.serve(waits)
 
     def join(self, joined: object, loops: LoopOwner, waits: WaitRegistry) -> None:
-        """Let agents join, whose loops are executed by the engine of these waits.
+        """Add the agents, whose loops the engine of this registry executes.
 
         Raises:
             RegistrationError: others have joined already, or the engine executes runs already.
@@ -140,7 +141,7 @@ class Assembly:
 
 
 def reports_for(events: Events | None, limits: Limits, metrics: Metrics | None) -> CallReports:
-    """Return what reports calls to a hub; without a hub it emits nothing, and counts for the metrics."""
+    """Return the reporter of calls for a hub; without a hub it emits nothing, but counts for the metrics."""
     if metrics is not None:
         from toolgen.events.hub import Events
         from toolgen.events.telemetry.metrics import MeteredReporter
@@ -154,7 +155,7 @@ def reports_for(events: Events | None, limits: Limits, metrics: Metrics | None) 
 
 
 def keeper_for(capabilities: Mapping[str, Capability]) -> ArtifactKeeper | None:
-    """Return what keeps the artifacts of results; None where the host gave nothing that does."""
+    """Return the store of result artifacts; None if the host provides none."""
     if not capabilities:
         return None
     from toolgen.capabilities.artifacts import ArtifactsCapability

@@ -1,4 +1,4 @@
-"""What generated code alone needs; it changes with the generator, and no author writes these names."""
+"""Names for generated code only; they change with the generator, and authors do not write them."""
 
 from typing import TYPE_CHECKING
 

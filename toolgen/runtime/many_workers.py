@@ -1,4 +1,4 @@
-"""What an engine with many workers requires of a host: stores that all workers reach, and one secret.
+"""Requirements of an engine with many workers: stores that all workers can reach, and one secret.
 
 A run goes from worker to worker. One that reads a store of its own machine sees other data than the worker
 before it, and one with a secret of its own knows no token of the others.
@@ -39,14 +39,14 @@ def require_engine(engine: Engine, stores: Mapping[str, object], *, has_secret: 
 def stores_of(
     capabilities: Mapping[str, Capability], disabled: DisabledTools | None = None
 ) -> dict[str, object]:
-    """Return the stores of a runtime, by what a host constructs with each."""
+    """Return the stores of a runtime, by the class that a host constructs with each."""
     users = [*capabilities.values(), *([] if disabled is None else [disabled])]
     stores = ((type(user).__name__, getattr(user, "store", None)) for user in users)
     return {name: store for name, store in stores if store is not None}
 
 
 def require_shared(engine: Engine, stores: Mapping[str, object], *, has_secret: bool = True) -> None:
-    """Raise where an engine has many workers that cannot share one of the stores, or have no common secret.
+    """Check that the workers of an engine can share the stores and have one secret.
 
     Clients of the engine are held to it too: they read and write the same data.
 

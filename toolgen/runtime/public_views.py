@@ -33,7 +33,7 @@ def hiding_arguments(data: bytes, spec: ToolSpec | None) -> Iterator[None]:
 
 @asynccontextmanager
 async def hiding_waiting(runtime: Runtime, id_: str) -> AsyncIterator[None]:
-    """Redact the sensitive values of the arguments of a call that waits inside the block."""
+    """Redact the sensitive arguments of a suspended call inside the block."""
     for call in await runtime.waits.check():
         if call.state == "sealed" and call.call is not None and call.id == id_:
             with hiding_call(call.call, _spec(runtime, call.tool)):
@@ -112,7 +112,7 @@ def _shown(runtime: Runtime, value: Any, tool: str) -> Any:
 
 
 def _items(value: object) -> list[object]:
-    """Return a list of a record; none where somebody has written something else."""
+    """Return a list of a record; an empty one if the value is not a list."""
     return value if isinstance(value, list) else []
 
 
@@ -171,7 +171,7 @@ def _tool_of(document: object) -> str:
 
 
 def _asked_tool(document: object) -> str:
-    """Return the id of the tool whose call the run of an agent answers; "" where nobody called it."""
+    """Return the id of the tool whose call the run of an agent answers; "" for other runs."""
     match document:
         case {"facts": {"parent": {"tool": str(tool)}}}:
             return tool

@@ -121,7 +121,7 @@ def _denial(spec: ToolSpec, rules: Sequence[_Checked]) -> str:
 
 
 def _checked(rule: object, at: str, problems: list[str]) -> _Checked:
-    """Return a rule that can be applied, and add what is wrong with it to the problems."""
+    """Return a validated rule, and add its problems to the list."""
     pattern = None
     found: list[str] = []
     if not isinstance(rule, Mapping):

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from toolgen.events.records import Event
 
 _PAGE: Final = 100
-"""Runs that are read at least where some were left out."""
+"""Minimum number of runs to read after some were filtered out."""
 
 
 @final

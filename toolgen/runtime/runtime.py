@@ -315,7 +315,7 @@ class Runtime(SingleCalls):
     def _registry_of_waits(
         self, engine: Engine, options: WaitOptions | None, secret: bytes | Sequence[bytes] | None
     ) -> WaitRegistry:
-        """Return what keeps the calls that wait, and let calls be suspended.
+        """Return the registry of suspended calls, and enable suspending.
 
         Raises:
             RegistrationError: what is given is no engine, or the engine cannot have its stores or its secret.

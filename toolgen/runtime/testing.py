@@ -1,4 +1,4 @@
-"""Fakes for the tests of those who use toolgen."""
+"""Fakes for the tests of projects that use toolgen."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ class _View:
     predicate: Predicate | None = None
     """Decides whether a tool is offered, before the change; None offers all."""
     own_prefix: str | None = None
-    """Beginning of the names that another prefix replaces; None where the inner toolset says it."""
+    """Prefix of the names that another prefix replaces; None to ask the inner toolset."""
     _last: tuple[object, ListedTools] | None = None
     """The last selection and its result."""
 
@@ -141,7 +141,7 @@ def with_confirmation(
 
 
 def _own_prefix(toolset: object) -> str:
-    """Return the prefix that the names of a toolset, or of what it is a view of, have by themselves."""
+    """Return the prefix that the tool names already have in a toolset, or in the one that it is a view of."""
     while (prefix := getattr(toolset, "own_prefix", None)) is None:
         toolset = getattr(toolset, "inner", None)
         if toolset is None:

@@ -40,7 +40,7 @@ _AROUND: Final = 12
 
 
 def result_document(result: ToolResult, limit: int | None = None) -> StoredResult:
-    """Return the document of a result, with everything but the typed value and what is not for journals.
+    """Return the document of a result, without the typed value and what journals must not store.
 
     Texts of errors have at most `limit` bytes, and longer details are left out. So are suspensions, for no
     journal has tokens.
@@ -139,7 +139,7 @@ def result_text(document: Mapping[str, Any]) -> str:
 def failure_document(
     tool: str, tool_call_id: str, status: ToolStatus, seen: dict[str, Json], **error: Any
 ) -> ResultDocument:
-    """Return the document of a call that has no result of an executor; `seen` is what the model reads.
+    """Return the document of a call without an executor's result; `seen` is the text for the model.
 
     `error` are further members of its `ErrorDocument`.
     """
@@ -157,7 +157,7 @@ def failure_document(
 
 
 def _value_facts(text: bytes) -> dict[str, object]:
-    """Return what the model reads as a value, and as text if writing the value gives another text."""
+    """Return the model's result as a value, and also as text if encoding the value gives another text."""
     try:
         value, is_exact = _value(text)
     except ValueError:
@@ -166,7 +166,7 @@ def _value_facts(text: bytes) -> dict[str, object]:
 
 
 def _inexact_texts(error: ToolError, hint: RetryHint | None, limit: int | None) -> dict[str, str]:
-    """Return the JSON texts beside an error that writing its values again does not give."""
+    """Return the JSON texts of an error that encoding its values would not reproduce."""
     texts = {}
     if details := _details(error, limit):
         texts["details_json"] = details
@@ -189,7 +189,7 @@ def _is_exact(text: bytes) -> bool:
 
 
 def kept_value(text: bytes) -> Json:
-    """Return the value of JSON that a journal keeps within its documents.
+    """Return the value of JSON text for the documents of a journal.
 
     Raises:
         ValueError: it keeps none: it is no JSON, has too many levels, or a number that Python or JSON lacks.
@@ -198,7 +198,7 @@ def kept_value(text: bytes) -> Json:
 
 
 def _value(text: bytes) -> tuple[Json, bool]:
-    """Return the value that `kept_value` returns, and whether writing it gives the text."""
+    """Return the value of `kept_value`, and whether encoding it reproduces the text."""
     value: Any = from_json(b"%b%b%b" % (b"[" * _AROUND, text, b"]" * _AROUND), allow_inf_nan=False)
     for _ in range(_AROUND):
         (value,) = value
@@ -221,7 +221,7 @@ def parsed(document: bytes) -> Json:
 
 
 def _error_document(error: ToolError, result: ToolResult, limit: int | None) -> ErrorDocument:
-    """Return why a call has no result; the code of a denial is in what the model reads."""
+    """Return the error of a call without a result; the code of a denial is in the text for the model."""
     hint = result.retry_hint
 
     def text(whole: str) -> str:
@@ -288,7 +288,7 @@ def hint_of(error: Mapping[str, Any], tool: str) -> RetryHint | None:
 
 
 def _error_of(error: Mapping[str, Any], hint: RetryHint | None, tool: str, status: str) -> ToolError:
-    """Return the error of a document, of its class as far as the document says it."""
+    """Return the error of a document, with its class as far as the document contains it."""
     cause: ToolError | None = None
     for message in reversed(error.get("causes", ())):
         cause = ToolError(message, cause=cause)

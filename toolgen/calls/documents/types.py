@@ -68,14 +68,14 @@ class CitationDocument(TypedDict):
     """The provider's own id of a file or a document."""
     title: NotRequired[str]
     start: NotRequired[int]
-    """Range of the reply's text, in Unicode code points, where the provider gives one."""
+    """Range of the reply's text, `start` to `end`, in Unicode code points, if the provider reports it."""
     end: NotRequired[int]
     is_marker: NotRequired[bool]
     """The range is a marker or a link that the model wrote, and not the text it supports."""
 
 
 class ProviderDocument(TypedDict):
-    """What the provider of a model says of a reply; what it does not say is missing."""
+    """Provider data of a reply; unreported values are absent."""
 
     finish_reason: NotRequired[Literal["stop", "length", "content_filter", "tool_call", "error"]]
     provider_finish_reason: NotRequired[str]
@@ -103,7 +103,7 @@ class ErrorDocument(TypedDict):
 
     message: str
     code: NotRequired[str]
-    """Name of a declared error, or of what the runtime decided."""
+    """Name of a declared error, or a code of the runtime."""
     details: NotRequired[Any]
     """Details of a declared error."""
     issues: NotRequired[list[IssueDocument]]
@@ -153,7 +153,7 @@ class ResultDocument(TypedDict):
     """Result as the model reads it; absent if there is none yet."""
     error: NotRequired[ErrorDocument]
     display: NotRequired[str]
-    """Text for people: the tool's result hint, or what the executor said."""
+    """Text for people: the result hint of the tool, or the text of the executor."""
     bounds: NotRequired[BoundsDocument]
     warnings: NotRequired[list[IssueDocument]]
     """Issues in the response of a lenient service; the result contains these values as received."""
@@ -172,10 +172,10 @@ class StoredResult(ResultDocument):
     """The result of a call in a journal, which can be read back as it was."""
 
     json: NotRequired[str]
-    """The exact text that the model reads, if writing `result` again gives another one."""
+    """Exact text for the model, if encoding `result` gives another text."""
     details_json: NotRequired[str]
-    """The exact text of the details of the error, if writing `details` again gives another one."""
+    """Exact text of the error details, if encoding `details` gives another text."""
     example_input: NotRequired[str]
-    """The exact text of the example, if writing `example` again gives another one."""
+    """Exact text of the example, if encoding `example` gives another text."""
     prior_input: NotRequired[str]
     """The refused arguments as they came."""

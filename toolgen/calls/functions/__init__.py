@@ -1,1 +1,1 @@
-"""Tools of typed Python functions, and codecs of what no design has: Python types and foreign schemas."""
+"""Tools of typed Python functions, and codecs of Python types and third-party schemas."""

@@ -1,4 +1,4 @@
-"""Functions whose author wrote the JSON Schema of the arguments: its codec, and whether the two agree."""
+"""Functions with an `input_schema` written by the author: its codec, and checks that the two agree."""
 
 from __future__ import annotations
 
@@ -154,7 +154,7 @@ def _property_problems(codec: TypeCodec, name: str, property_: Mapping[str, Any]
 
 
 def _issues(codec: TypeCodec, name: str, value: Json) -> Iterator[Any]:
-    """Yield what is wrong with the value of a parameter itself."""
+    """Yield the issues of a parameter's value."""
     try:
         codec.decode({name: value})
     except ToolValidationError as error:

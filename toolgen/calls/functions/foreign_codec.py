@@ -1,4 +1,4 @@
-"""Codecs of schemas that somebody else wrote, of a design or known only when the program runs.
+"""Codecs of third-party schemas, of a design or known only at run time.
 
 `codec` has those of designed types.
 """
@@ -45,7 +45,7 @@ T = TypeVar("T")
 
 
 class SchemaCodec(Codec[T]):
-    """The codec of a schema that somebody else wrote; the schema stays the contract.
+    """Codec of a third-party schema, which stays the contract.
 
     `type` is a class, or the alias of any type. When the types accept more than the schema, each
     document is checked against the schema too. What is decoded is the document with the defaults of absent
@@ -137,7 +137,7 @@ class SchemaCodec(Codec[T]):
         return super()._misfit(error)
 
     def _findings(self, error: ValidationError, data: bytes | str, most: int) -> Findings:
-        """Return the findings of the schema, or those of the types where they have more."""
+        """Return the findings of the schema, or those of the types if they have more."""
         broken = Findings(issues=()) if self.is_exact else self._rule_issues(data, most)
         if broken.issues and broken.is_counted:
             return broken

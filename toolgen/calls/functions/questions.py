@@ -16,7 +16,7 @@ from .type_codec import TypeCodec
 T = TypeVar("T")
 
 _MOST_TYPES: Final = 256
-"""The most types whose codecs are kept."""
+"""Maximum number of types whose codecs are cached."""
 
 
 def question_codec(type_: type[T]) -> TypeCodec[T]:

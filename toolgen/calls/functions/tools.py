@@ -51,7 +51,7 @@ D = TypeVar("D", bound=BaseModel)
 _log: Final = logger("toolgen.runtime")
 
 LOCAL: Final = "local.functions"
-"""The toolset of functions that are given none: its part of their ids."""
+"""Toolset of functions without one, as part of their ids."""
 _MOST_TYPES: Final = 1_024
 """The most types of parameters, and of results, that are known to have a codec."""
 _NO_RESULT: Final = (Unfinished, Delegated, Pending, Received)
@@ -234,7 +234,7 @@ def _problems(
 
 
 def _shown(kind: object) -> str:
-    """Return the name of a class, with its module where it has the name of a context of ours."""
+    """Return the name of a class, with its module if it has the same name as a toolgen context."""
     name = getattr(kind, "__name__", str(kind))
     is_others = name in (ToolContext.__name__, SyncToolContext.__name__) and kind is not SyncToolContext
     return f"{kind.__module__}.{name}" if is_others else name
@@ -247,7 +247,7 @@ def _codec(
     schema: Mapping[str, object] | None,
     problems: list[str],
 ) -> _Payload | None:
-    """Return the payload of the arguments; None where a type has no JSON Schema, which is reported."""
+    """Return the payload of the arguments; None if a type has no JSON Schema, which is reported."""
     attributes: dict[str, str] = {}
     fields: dict[str, FunctionParameter] = {}
     for parameter in parameters:
@@ -298,7 +298,7 @@ def _is_known(parameter: FunctionParameter, attribute: str) -> bool:
 
 
 def _holds(check: Callable[..., bool], *of: object) -> bool:
-    """Return what a check returns; False where it raises, which is told by who makes the codec itself."""
+    """Return the result of a check; False if it raises, because constructing the codec reports the error."""
     try:
         return check(*of)
     except Exception:  # noqa: BLE001 - as in `func_error`, or without a hash; making the codec says why
@@ -307,7 +307,7 @@ def _holds(check: Callable[..., bool], *of: object) -> bool:
 
 @lru_cache(maxsize=_MOST_TYPES, typed=True)
 def _is_plain(annotation: Any, default: Any) -> bool:
-    """Return whether what some parameter takes has nothing sensitive.
+    """Return whether the type of a parameter contains nothing sensitive.
 
     Raises:
         Exception: it has no codec.
@@ -337,7 +337,7 @@ def _result(name: str, read: TypedFunction, problems: list[str]) -> TypeCodec | 
 
 
 def _plain(annotation: object) -> object:
-    """Return the type of the result alone: `ToolReturn[Report]` and `ToolOutcome[Report]` give `Report`."""
+    """Return the plain result type: `ToolReturn[Report]` and `ToolOutcome[Report]` give `Report`."""
     if get_origin(annotation) is ToolOutcome:
         return get_args(annotation)[0]
     if get_origin(annotation) not in (Union, types.UnionType):

@@ -1,4 +1,4 @@
-"""Codecs of types that somebody wrote in Python, constructed at run time."""
+"""Codecs of Python types, constructed at run time."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 T = TypeVar("T", default=Any)
 
 _SCALARS: Final = frozenset("bool float int none nullable str".split())
-"""Core schemas whose validators return nothing that holds an object, which nobody validates again."""
+"""Core schemas whose validators return only values without objects, which need no further validation."""
 _CLASSES: Final = frozenset(("model", "dataclass"))
 
 
@@ -105,7 +105,8 @@ class TypeCodec(Codec[T]):
     if not TYPE_CHECKING:
 
         def __getattr__(self, attribute: str) -> Any:
-            """Return what a deferred codec builds at its first use; a built one has all its attributes."""
+            """Return an attribute that a deferred codec builds at its first use; a built codec has all
+            attributes."""
             if attribute not in _BUILT:
                 raise AttributeError(f"{type(self).__name__} has no attribute {attribute!r}")
             built = self._make()

@@ -42,7 +42,7 @@ _PREFIXES: Final[tuple[Prefix, ...]] = (
     lambda spec: spec.toolset.rpartition(".")[2],
     lambda spec: spec.toolset.replace(".", "_"),
 )
-"""The toolset; where that is not enough, the service and the toolset."""
+"""Prefixes by the toolset, or by the service and the toolset if that is not unique."""
 
 
 @frozen_record
@@ -187,7 +187,7 @@ def native_of(toolset: object) -> tuple[NativeTool, ...]:
 
 
 def tool_ids_of(toolset: object) -> frozenset[str] | None:
-    """Return the ids that the toolset, or the one that it is a view of, may list; None if it does not say.
+    """Return the ids that a toolset, or the one that it is a view of, can list; None if undeclared.
 
     Raises:
         RegistrationError: they are no set of texts.
@@ -203,13 +203,13 @@ def tool_ids_of(toolset: object) -> frozenset[str] | None:
 
 
 def on_error_of(toolset: object) -> OnError:
-    """Return `on_error` of the toolset, or of the one that it is a view of; `fail` where it is not set."""
+    """Return `on_error` of a toolset, or of the one that it is a view of; `fail` by default."""
     policy: OnError = getattr(_innermost(toolset), "on_error", "fail")
     return policy if policy in get_args(OnError) else "fail"
 
 
 def is_foreign(toolset: object) -> bool:
-    """Return whether somebody else says what the toolset, or the one that it is a view of, lists."""
+    """Return whether a third party determines the tools of a toolset, or of the one that it is a view of."""
     return getattr(_innermost(toolset), "is_foreign", False) is True
 
 
@@ -280,7 +280,7 @@ def with_own_names(lists: Sequence[ToolList], options: RuntimeOptions) -> tuple[
 
 
 def _prefixed_names(specs: Sequence[ToolSpec]) -> Mapping[str, str]:
-    """Return the wire names, by id, of those tools whose wire name another one has, where a prefix helps."""
+    """Return prefixed wire names, by id, for tools with clashing names that a prefix can resolve."""
     by_name: dict[str, list[ToolSpec]] = {}
     for spec in specs:
         by_name.setdefault(spec.name, []).append(spec)
@@ -303,7 +303,7 @@ def _are_free(chosen: Mapping[str, str], count: int, taken: set[str]) -> bool:
 
 
 def without_clashes(lists: Sequence[ToolList]) -> list[ToolList]:
-    """Return the lists without each foreign tool whose id or wire name another tool has, with the reason.
+    """Return the lists without third-party tools whose id or wire name is taken, with the reasons.
 
     Tools of the host's own go first, then those of foreign toolsets in the order in which they were added: a
     server cannot take the name of a tool that is not its own. Clashes of the host's own tools stay.
@@ -319,7 +319,7 @@ def without_clashes(lists: Sequence[ToolList]) -> list[ToolList]:
 
 
 def _without_taken(listed: ToolList, owners: dict[str, str]) -> ToolList:
-    """Return the list without the tools whose names have owners; the others get the list as theirs."""
+    """Return the list without tools whose names are taken; the other names become taken by this list."""
     tools, left_out = [], dict(listed.left_out)
     for tool in listed.tools:
         keys = (tool.spec.id, tool.spec.name)

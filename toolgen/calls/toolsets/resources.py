@@ -14,7 +14,7 @@ from toolgen.contract.boundary import as_exception, is_cancelled
 from toolgen.contract.logs import logger
 
 _CLOSING_S: Final = 10.0
-"""Seconds that a toolset may take to close; then its task is cancelled."""
+"""Seconds that a toolset has to close before its task is cancelled."""
 
 log = logger("toolgen.runtime")
 
@@ -93,7 +93,7 @@ class ResourceStack:
     def __init__(self) -> None:
         self._resources: dict[int, ManagedResource] = {}
         self.is_open = False
-        """One may be opened now: when it is first used, where nobody opened it before."""
+        """Whether toolsets can be opened now; each opens at its first use."""
 
     def resource_for(self, name: str, manager: AbstractAsyncContextManager[Any]) -> ManagedResource:
         """Return the resource of a context manager, for the toolset of this name."""

@@ -205,7 +205,7 @@ def _instructions(lists: Sequence[ToolList], disabled: Set[str], long_running: s
 
 
 def model_description(spec: ToolSpec, among: Iterable[ToolSpec]) -> str:
-    """Return the description of a tool, and last that it is deprecated, where it is.
+    """Return the description of a tool, followed by its deprecation if it is deprecated.
 
     A replacement is told by its wire name, and only if it is among the tools that the model may call.
     """

@@ -41,10 +41,10 @@ if TYPE_CHECKING:
     from .snapshot import CallService, Snapshot
 
 _MOST_STALE: Final = 1_000
-"""Sessions whose last list is kept, for each toolset of `on_error="stale"`."""
+"""Maximum number of sessions with a stored list, for each toolset with `on_error="stale"`."""
 
 _MOST_LOGGED: Final = 10_000
-"""Tools that are left out, with their reasons, of which the log is told once."""
+"""Maximum number of omitted tools that are remembered as logged."""
 _MOST_AT_ONCE: Final = 100
 """Tools that one list leaves out which the log names; of the others it has the number."""
 
@@ -60,7 +60,7 @@ class _DynamicToolsetState:
     timeout: float
     owned: ManagedResource | None
     last: OrderedDict[str, ToolList]
-    """Its last list by session, the newest last; no other session, and none without an id, gets it."""
+    """Last list by session, the newest last; used only for the same session."""
 
 
 class Toolsets:
@@ -85,7 +85,7 @@ class Toolsets:
         self._named: tuple[ToolList, ...] | None = None
         """The static ones with wire names of their own; None until they are listed."""
         self._last: Snapshot | None = None
-        """The newest of the static toolsets alone."""
+        """The latest snapshot of only the static toolsets."""
         self._added: dict[str, _DynamicToolsetState] = {}
         self._logged: set[tuple[str, str]] = set()
         """Ids of tools that were left out, with the reasons that the log has."""
@@ -104,7 +104,7 @@ class Toolsets:
 
     @property
     def may_change(self) -> bool:
-        """Whether another snapshot may list other tools."""
+        """Whether another snapshot can list other tools."""
         return self.is_dynamic or self._options.list_disabled is not None
 
     def add_static(self, toolset: ToolList) -> None:
@@ -327,7 +327,8 @@ def _failed_list(added: _DynamicToolsetState, what: str, error: Exception) -> Sn
 
 
 def _log_failure(level: int, what: str, error: Exception) -> None:
-    """Log why a toolset is left out: in one line where it is of the environment, else with the traceback."""
+    """Log why a toolset is left out: on one line for an error of the environment, otherwise with the
+    traceback."""
     if isinstance(error, ToolgenError):
         log.log(level, "%s: %s", what, _reason_text(error))
         log.debug("%s", what, exc_info=error)

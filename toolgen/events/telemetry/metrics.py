@@ -107,7 +107,7 @@ class Metrics:
         _contain(self._unfit.add, 1, {"gen_ai.tool.name": tool.rpartition(".")[2], "toolgen.tool": tool})
 
     def end_logged_call(self, event: Mapping[str, Json], tool: str) -> None:
-        """Count the end of a call, and of a wait that nobody has answered, by an event of a run's log."""
+        """Count the end of a call, or of an unanswered suspension, from an event of a run's log."""
 
         def text(name: str) -> str:
             return str(event.get(name, ""))
@@ -129,11 +129,11 @@ class Metrics:
         _contain(self._retries.add, 1, {"toolgen.kind": kind, name: id_})
 
     def open_wait(self, kind: str) -> None:
-        """Count that a call or a planner waits."""
+        """Count a suspended call or a planner's question."""
         _contain(self._opened.add, 1, {"toolgen.kind": kind})
 
     def end_wait(self, kind: str, outcome: Literal["answered", "canceled"], duration_s: float | None) -> None:
-        """Count that a wait has ended, after so many seconds where that is known."""
+        """Count the end of a suspension, with its duration if known."""
         attributes = {"toolgen.kind": kind, "toolgen.outcome": outcome}
         _contain(self._ended.add, 1, attributes)
         if duration_s is not None:
@@ -144,7 +144,7 @@ class Metrics:
         _contain(self._started.add, 1, _of_agent(agent))
 
     def end_run(self, agent: str, status: str, duration_s: float | None) -> None:
-        """Count the end of a run, after so many seconds where that is known."""
+        """Count the end of a run, with its duration if known."""
         attributes = {**_of_agent(agent), "toolgen.status": status}
         _contain(self._run_ends.add, 1, attributes)
         if duration_s is None:
@@ -184,7 +184,7 @@ def _of_agent(agent: str) -> dict[str, str]:
 
 
 def _contain(record: Callable[P, object], *arguments: P.args, **named: P.kwargs) -> None:
-    """Record a measurement; one that fails is logged, and nothing else."""
+    """Record a measurement; a failure is only logged."""
     try:
         record(*arguments, **named)
     except Exception:

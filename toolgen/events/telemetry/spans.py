@@ -70,7 +70,7 @@ class CallSpan:
         return result
 
     def conclude(self, result: ToolResult | None) -> None:
-        """End a span that was left open, with the result where there is one; never raises."""
+        """End an open span, with the result if there is one; never raises."""
         if self._span is not None:
             if result is not None:
                 self.end(result)
@@ -155,7 +155,7 @@ class ToolSpans:
             self.conclude(next(iter(self._left_open)))
 
     def conclude(self, run_id: str, result: ToolResult | None = None) -> None:
-        """End the span of the call that a run has answered; there is none where another process made it."""
+        """End the span of a call that a run answered; another process has none."""
         if (call := self._left_open.pop(run_id, None)) is not None:
             call.conclude(result)
 
@@ -233,7 +233,7 @@ def ending_on_error(span: Span | None) -> Iterator[None]:
 
 @contextmanager
 def within(span: Span | None) -> Iterator[None]:
-    """Make a span current that somebody else ends."""
+    """Make a span current that other code ends."""
     if span is None:
         yield
         return
@@ -244,7 +244,7 @@ def within(span: Span | None) -> Iterator[None]:
 
 
 def trace_of(span: Span | None) -> str:
-    """Return a span as W3C Trace Context has it (`traceparent`); "" for none, or one that is no real span."""
+    """Return the W3C Trace Context (`traceparent`) of a span; "" without a valid span."""
     if span is None:
         return ""
     from opentelemetry.trace import set_span_in_context
@@ -259,7 +259,7 @@ def trace_of(span: Span | None) -> str:
 
 
 def span_of(trace: str) -> Span | None:
-    """Return the span of another time or process by its `traceparent`; None where it names none."""
+    """Return the span for a `traceparent` of another time or process; None if it is not valid."""
     if not trace:
         return None
     from opentelemetry.context import Context
@@ -271,7 +271,7 @@ def span_of(trace: str) -> Span | None:
 
 
 def scope_version() -> str:
-    """Return the version of this package; "" where it is not installed as one."""
+    """Return the version of this package; "" if it is not installed."""
     from importlib.metadata import PackageNotFoundError, version  # which imports much
 
     try:
@@ -281,7 +281,7 @@ def scope_version() -> str:
 
 
 def _description(result: ToolResult) -> str:
-    """Return the error text for the span, without quotes of what the person or the model gave."""
+    """Return the error text for the span, which quotes nothing from people or models."""
     hint = result.retry_hint
     if hint is not None and hint.issues:
         return f"{len(hint.issues)} issues with the arguments"
@@ -306,7 +306,7 @@ def _shown_result(result: ToolResult, spec: ToolSpec) -> str:
 
 
 def end_span(span: Span, error: BaseException | None = None) -> None:
-    """End a span, by the type of an exception where there is one; never raises."""
+    """End a span, with an exception if there is one; never raises."""
     try:
         if error is not None:
             span.set_attribute("error.type", type(error).__name__)
