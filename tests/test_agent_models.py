@@ -36,7 +36,7 @@ async def test_a_name_or_an_id_gives_an_agent_its_planner(tmp_path: Path) -> Non
         ('clrk = "demo"', "the runtime has no agent 'clrk'", "did you mean 'clerk'?"),
         ('both = "demo"', "several agents are named 'both': x.both, y.both", 'write "x.both"'),
         ('scripted = "demo"', "has a model for 'scripted', whose code sets a planner", "remove this line"),
-        ('clerk = "gpt-5"', "'gpt-5' is no model", 'write "openai:gpt-5"'),
+        ('clerk = "gpt-5"', "'gpt-5' is not a model", 'write "openai:gpt-5"'),
     ],
 )
 async def test_what_cannot_be_is_said_at_once(tmp_path: Path, table: str, message: str, hint: str) -> None:

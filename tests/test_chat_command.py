@@ -130,7 +130,7 @@ def test_a_turn_that_waits_for_an_answer_that_nobody_can_give_says_so(desk: Proj
             "the runtime has no agent 'clark'",
         ),
         (("clerk", "hi"), "the agent desk.clerk has no model\n  hint: add --model demo, which needs no key"),
-        (("clerk", "hi", "--model", "gpt"), "'gpt' is no model\n  hint: write \"openai:gpt-5\""),
+        (("clerk", "hi", "--model", "gpt"), "'gpt' is not a model\n  hint: write \"openai:gpt-5\""),
     ],
     ids=["agent", "no model", "model"],
 )
@@ -243,7 +243,7 @@ def test_commands_list_tools_events_and_the_conversation_again(desk: ProjectFold
     ]
     assert done.out.count("  ← count_words: ok, 1\n") == 2
     assert "/quit" in done.out
-    assert "error: 'no' is no model\n  hint: write " in done.out
+    assert "error: 'no' is not a model\n  hint: write " in done.out
 
 
 def test_a_conversation_goes_on_in_another_process(desk: ProjectFolder) -> None:

@@ -75,7 +75,7 @@ def test_a_project_without_a_store_says_how_it_takes_files(desk: ProjectFolder) 
     desk.write("note.txt", "Buy milk.")
     done = desk.run("run", "clerk", "What is it?", "--file", "note.txt", "--model", "demo")
     assert done.code == 2
-    assert "note.txt cannot be taken: this runtime keeps no files" in done.err
+    assert "note.txt cannot be accepted: this runtime has no artifact store" in done.err
     assert "ArtifactsCapability" in done.err
 
 

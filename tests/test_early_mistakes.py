@@ -170,7 +170,7 @@ MISTAKES = {
                 "clerk.register(runtime, planner=Planner(), things=Things())",
             )
         },
-        says="the planner app.main.Planner of agent 'hall.clerk' returned str; it returns CallTools,",
+        says="the planner app.main.Planner of agent 'hall.clerk' returned str; it must return CallTools,",
     ),
     "a misspelt method": Mistake(
         command=READ,

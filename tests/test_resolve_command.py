@@ -126,4 +126,4 @@ def test_a_conversation_that_ends_with_its_process(lost: ProjectFolder) -> None:
     )
     done = lost.run("runs", "resolve", "run_1", "call_work", "--not-run")
     assert done.code == 2
-    assert done.err.endswith("  hint: keep conversations in the file of the runs\n")
+    assert done.err.endswith("  hint: store conversations in the file of the engine\n")

@@ -240,7 +240,7 @@ async def test_another_agent_takes_over_and_keeps_the_conversation() -> None:
     async with pair(first, second) as runtime:
         output = await agents_of(runtime).client("x.a").run("Hi.", session_id="s")
         assert (output.agent, output.stop, output.status) == ("x.b", "transferred", "completed")
-        assert output.text == "[Hi.] [] [The conversation was handed to you; go on with it.]"
+        assert output.text == "[Hi.] [] [The conversation was handed over to you; continue it.]"
         assert (await agents_of(runtime).sessions.get("s")).agent == "x.b"
         after = await agents_of(runtime).client("x.a").run("And now?", session_id="s")
         assert after.agent == "x.b"
@@ -264,7 +264,7 @@ async def test_nobody_hands_over_to_whom_the_design_does_not_name() -> None:
     first = ScriptedPlanner([calling(("go", {"agent": "x.nobody"})), texts])
     async with pair(first, ScriptedPlanner([])) as runtime:
         output = await agents_of(runtime).client("x.a").run("Hi.", session_id="s")
-    assert output.text.endswith("[the conversation cannot go to x.nobody]")
+    assert output.text.endswith("[the conversation cannot be handed over to x.nobody]")
 
 
 async def test_a_circle_of_transfers_ends() -> None:

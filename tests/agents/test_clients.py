@@ -99,7 +99,7 @@ async def test_a_worker_may_not(tmp_path: Path) -> None:
 async def test_a_client_that_keeps_sessions_in_memory_starts_no_turn(tmp_path: Path) -> None:
     async with both(tmp_path), Runtime(engine=InProcessEngine(tmp_path / "runs.db", worker=False)) as client:
         Agents(client, sessions=MemorySessionStore())
-        with pytest.raises(SessionError, match="keeps its sessions in memory"):
+        with pytest.raises(SessionError, match="stores its sessions in memory"):
             await agents_of(client).client(SPEC).start("Go.", session_id="s")
 
 
@@ -116,7 +116,7 @@ async def test_a_run_whose_session_is_in_another_file_says_so(tmp_path: Path) ->
         agents = Agents(client, sessions=SqliteSessionStore(tmp_path / "other.db"))
         handle = await agents.client(SPEC).start("Go.", session_id="s")
         error = (await handle.result()).error
-    assert "there is no session 's' in this store, which all processes that share runs have to share" in error
+    assert "the session 's' is not in this store; all processes that share runs must share the store" in error
 
 
 async def test_an_agent_that_the_process_of_its_run_does_not_have_is_refused(tmp_path: Path) -> None:

@@ -80,12 +80,12 @@ async def test_a_decorator_that_awaits_nothing_leaves_a_planner_asynchronous() -
 @pytest.mark.parametrize(
     ("script", "message"),
     [
-        (["three", "four"], r"the model gave no x\.total: "),
-        ([calling(SUM)], r"the planner of x\.total returned CallTools, and no answer"),
-        (["three", calling(SUM)], r"returned CallTools, and no answer"),
+        (["three", "four"], r"the model returned no x\.total: "),
+        ([calling(SUM)], r"the planner of x\.total returned CallTools, not an answer"),
+        (["three", calling(SUM)], r"returned CallTools, not an answer"),
         ([FinalResult(result=cast("Any", object()))], r"returned a FinalResult: its result"),
         ([FinalResponse(text=cast("Any", 3))], r"returned a FinalResponse: its text"),
-        (["\ud800", "\ud800"], r"the model gave no x\.total: "),
+        (["\ud800", "\ud800"], r"the model returned no x\.total: "),
     ],
 )
 async def test_a_completion_without_an_answer_is_an_error(script: list[ScriptStep], message: str) -> None:

@@ -253,7 +253,7 @@ async def test_arguments_that_do_not_fit_and_ends_are_errors_that_the_model_read
     told = [json.loads(first_answer(given)) for given in planner.inputs[2:]]
     assert told[0]["issues"][0]["path"] == "$.start"
     assert told[1] == {"error": f"the result has {len(WHOLE)} characters"}
-    assert told[2] == {"error": "there is no result of 'of-nobody' that can be read on; call its tool again"}
+    assert told[2] == {"error": "no result of 'of-nobody' can be read further; call its tool again"}
 
 
 class Decides:
@@ -289,7 +289,7 @@ async def test_a_result_of_another_session_is_not_found() -> None:
         theirs.append(newest(planner.inputs[1]))
         await agents.client("x.agent").run("Read.", session_id="ours")
     assert theirs[0] != newest(planner.inputs[3])
-    assert "there is no result" in first_answer(planner.inputs[4])
+    assert "no result of" in first_answer(planner.inputs[4])
 
 
 async def test_a_tool_cannot_name_the_file_of_another_as_the_whole_of_its_result() -> None:
@@ -309,7 +309,7 @@ async def test_a_tool_cannot_name_the_file_of_another_as_the_whole_of_its_result
     forging = function_toolset("x.books", [forge, broken])
     planner = ScriptedPlanner([calling("forge"), read_on, calling("broken"), "Done."])
     await ran(planner, toolsets=(forging,), options={"capabilities": [keeper]})
-    assert "there is no result" in first_answer(planner.inputs[2])
+    assert "no result of" in first_answer(planner.inputs[2])
     assert "read_on" not in first_answer(planner.inputs[3])
 
 

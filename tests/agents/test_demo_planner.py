@@ -41,7 +41,7 @@ async def test_a_tool_that_only_reads_is_called_and_its_result_said(home: Runtim
     assert output.text.startswith("list_devices returned")
     assert "name Ceiling lamp" in output.text
     told = "".join(pieces)
-    assert "Demo model (it matches words; it is no language model)" in told
+    assert "Demo model (it matches words; it is not a language model)" in told
     assert "'lights', 'offline' match list_devices" in told
     assert 'site_id "harbour" (from your message)' in told
 
@@ -81,7 +81,7 @@ async def test_what_is_missing_is_asked_for_by_its_name(home: Runtime) -> None:
     await handle.answer(asked, "h15")
     output = await handle.result()
     assert output.status == "completed"
-    assert "Beside it: image." in output.text
+    assert "It also returned: image." in output.text
 
 
 async def test_a_tool_that_asks_by_itself_is_asked_for_once(home: Runtime) -> None:
@@ -122,7 +122,7 @@ async def test_a_call_without_arguments_is_announced_as_one() -> None:
         handle = await agents.client(spec).start("List the rooms", session_id="s")
         pieces = [event.text async for event in handle.events() if event.type == "assistant_reply"]
     assert "".join(pieces).startswith(
-        "Demo model (it matches words; it is no language model): 'List', 'rooms' match list_rooms; "
+        "Demo model (it matches words; it is not a language model): 'List', 'rooms' match list_rooms; "
         "I call it without arguments."
     )
     assert "list_rooms returned this:\nrooms, 1:\n- hall" in "".join(pieces)

@@ -187,7 +187,7 @@ async def test_nobody_is_asked_without_an_engine() -> None:
 
 
 def first_answer_of_all(given: PlanInput) -> FinalResult:
-    assert "there is nobody to ask" in given.messages[-1].text  # type: ignore[union-attr]  # the runtime's
+    assert "no person can be asked" in given.messages[-1].text  # type: ignore[union-attr]  # the runtime's
     answers_ = [message for message in given.messages if message.type == "tools"]
     return FinalResult(result=answers_[-1].answers[0].text)
 

@@ -129,7 +129,7 @@ async def test_what_a_failed_call_asked_of_its_agent_is_not_done() -> None:
 async def test_a_transfer_to_nobody_is_told() -> None:
     planner = ScriptedPlanner([calling(("go", {"agent": "x.ghost"}), ("add", {"a": 1, "b": 1})), texts])
     found = await ran(planner)
-    assert found.output.text == "[Go.] [] [results] [the conversation cannot go to x.ghost]"
+    assert found.output.text == "[Go.] [] [results] [the conversation cannot be handed over to x.ghost]"
     assert answers(planner.inputs[1]) == ['"going"', "2"]
 
 

@@ -208,12 +208,12 @@ async def test_the_newest_files_are_attached_within_the_limit() -> None:
     [
         (replace(PHOTO, data=b"GIF89a"), "photo.png is not of the media type image/png"),
         (replace(NOTE, data=b"\xff"), "note.txt is not of the media type text/plain"),
-        (replace(NOTE, media_type="text"), "note.txt: 'text' is no media type, such as image/png"),
+        (replace(NOTE, media_type="text"), "note.txt: 'text' is not a media type such as image/png"),
         (
             replace(NOTE, name="a/b"),
             "a/b: 'a/b' is not an artifact name; use up to 255 characters without a slash",
         ),
-        (replace(NOTE, data=b"x" * 101), "the files have 101 bytes together, and may have 100"),
+        (replace(NOTE, data=b"x" * 101), "the files have 101 bytes in total; the limit is 100"),
     ],
 )
 async def test_a_file_that_does_not_fit_is_refused_before_the_turn(file: Upload, message: str) -> None:
@@ -227,7 +227,7 @@ async def test_a_file_that_does_not_fit_is_refused_before_the_turn(file: Upload,
 
 async def test_a_runtime_without_a_store_says_what_it_lacks() -> None:
     async with running(agent("x.a", ScriptedPlanner(["Ok."]))) as (runtime, _):
-        with pytest.raises(BadFileError, match="this runtime keeps no files") as raised:
+        with pytest.raises(BadFileError, match="this runtime has no artifact store") as raised:
             await client(runtime).start("Look.", session_id="s", files=[PHOTO])
         assert "ArtifactsCapability" in (raised.value.hint or "")
 
@@ -284,7 +284,7 @@ async def test_no_model_loads_what_is_sensitive_or_for_people_or_of_another_sess
         await client(runtime).run("Look.", session_id="t", files=[NOTE])
         assert listed(planner.inputs[-1]).splitlines()[1:-1] == ['- "note.txt" (text/plain, 9 bytes)']
         (message,) = answers(planner.inputs[-1])
-        assert message["error"] == "there is no file 'theirs.json'; there are note.txt"
+        assert message["error"] == "no file is named 'theirs.json'; the files are: note.txt"
         assert loaded(planner.inputs[-1]) == []
 
 
@@ -336,9 +336,7 @@ async def test_a_file_that_is_gone_is_named_in_its_place() -> None:
         await client(runtime).run("Look.", session_id="s", files=[PHOTO])
         await options["capabilities"][0].forget("s")
         assert (await client(runtime).run("And now?", session_id="s")).status == "completed"
-    assert blocks(planner.inputs[1]) == [
-        {"type": "text", "text": "photo.png: The file is not there any more."}
-    ]
+    assert blocks(planner.inputs[1]) == [{"type": "text", "text": "photo.png: The file no longer exists."}]
 
 
 async def test_an_erased_session_leaves_no_file() -> None:

@@ -50,8 +50,8 @@ async def test_values_of_the_state_stand_in_the_text(text: str, expected: str) -
 async def test_a_value_that_is_not_set_ends_the_run_with_its_name() -> None:
     _, output = await told("You help {user:name}.")
     assert output.status == "failed"
-    assert "need 'user:name' of the state, which is not set" in output.error
-    assert "write {user:name?} where it may be absent" in output.error
+    assert "need the state key 'user:name', which is not set" in output.error
+    assert "write {user:name?} if it can be absent" in output.error
 
 
 async def test_a_function_adds_to_the_text() -> None:
@@ -66,4 +66,4 @@ async def test_a_function_adds_to_the_text() -> None:
 
 async def test_a_function_that_returns_no_text_ends_the_run() -> None:
     _, output = await told("", lambda _: None)  # type: ignore[arg-type,return-value]  # the fault
-    assert "the instructions of agent 'x.agent' are NoneType, and no text" in output.error
+    assert "the instructions of agent 'x.agent' are NoneType, not a string" in output.error

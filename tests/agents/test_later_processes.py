@@ -137,7 +137,7 @@ async def test_calls_that_wait_since_before_a_restart_count_against_the_limit(tm
         assert asked.question == "a?"
         await handle.answer(asked, "yes")
         text = (await handle.result()).text
-    assert text == '"yes" | {"error":"too many calls of this run wait for an answer already"}'
+    assert text == '"yes" | {"error":"too many calls of this run are already waiting for an answer"}'
 
 
 async def test_a_tool_of_an_agent_that_comes_and_goes_is_listed_for_an_answer(tmp_path: Path) -> None:

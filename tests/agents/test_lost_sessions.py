@@ -13,8 +13,8 @@ from toolgen.agents.turns import START_S
 
 pytestmark = pytest.mark.asyncio(loop_factories=["real"])  # files of several processes
 GONE = (
-    "The run of this turn was lost before it came to its end. What it had begun may have been done;"
-    " what it waited for is not asked any more."
+    "The run of this turn was lost before it ended. Work that it had started may have been done; its "
+    "open questions are closed."
 )
 
 

@@ -36,7 +36,7 @@ from toolgen.runtime import ConfirmSpec, Runtime
 from .tools import agent, calling, waiting
 
 pytestmark = pytest.mark.asyncio(loop_factories=["real"])  # files of several processes
-LOST = "A part of this conversation was lost. In it these calls were made: {}."
+LOST = "Part of this conversation was lost. It contained these calls: {}."
 
 
 @pytest.fixture(autouse=True)
@@ -143,8 +143,8 @@ async def test_a_lost_session_executes_no_approved_call(desk: Desk) -> None:
         ends = [event async for event in handle.events() if event.type == "tool_end"]
     assert desk.wiped == []
     assert ends[-1].error is not None
-    assert ends[-1].error["message"].startswith("wipe was not run: there is no session 's' in this store")
-    assert (output.status, "there is no session 's' in this store" in output.error) == ("failed", True)
+    assert ends[-1].error["message"].startswith("wipe was not run: the session 's' is not in this store")
+    assert (output.status, "the session 's' is not in this store" in output.error) == ("failed", True)
 
 
 def result(*ids: str) -> ToolMessage:

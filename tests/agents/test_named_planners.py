@@ -34,7 +34,7 @@ def test_names_of_models(name: str, parts: tuple[str, str, str]) -> None:
 @pytest.mark.parametrize("name", ["", "gpt-5", "openai:", ":gpt-5", "openai: gpt-5", "@http://localhost"])
 async def test_what_is_no_name_is_refused_where_it_is_given(name: str) -> None:
     async with Runtime() as runtime:
-        with pytest.raises(RegistrationError, match=f"{name!r} is no model") as caught:
+        with pytest.raises(RegistrationError, match=f"{name!r} is not a model") as caught:
             agents_of(runtime).register(agent("x.agent", name))
         assert caught.value.hint == (
             'write "openai:gpt-5", "NAME@http://localhost:11434/v1" for a server, or "demo"'
@@ -79,5 +79,5 @@ async def test_a_model_whose_key_is_missing_ends_the_run_with_one_line(
 
 @pytest.mark.parametrize(("model", "name"), [(5, "5"), (LLMPlanner, "LLMPlanner")])
 def test_what_is_no_model_is_refused(model: Any, name: str) -> None:
-    with pytest.raises(ToolgenError, match=f'{name} is no model\n  hint: write "openai:gpt-5"'):
+    with pytest.raises(ToolgenError, match=f'{name} is not a model\n  hint: write "openai:gpt-5"'):
         LLMPlanner(model)

@@ -206,7 +206,7 @@ async def test_a_call_is_unknown_whose_agent_left_one_unknown(end: str) -> None:
             (child,) = (await engine.status(handle.run_id)).children
             await runtime.runs.cancel(child, "enough")
         output = await handle.result()
-        assert output.text.endswith('; a call that it has made may have run"}')
+        assert output.text.endswith('; a call that it made may have run"}')
         (call,) = await unknown_calls(runtime, handle.run_id)
         assert call == "call_0_0"
     assert high.inputs[-1].retry_hints == ()

@@ -73,7 +73,7 @@ async def test_a_script_by_message_answers_no_message_of_an_earlier_turn() -> No
         client = agents_of(runtime).client("x.agent")
         said = [await client.run(text, session_id="s") for text in ("Buy two.", "Thanks.", "Sell one.")]
     assert [one.text for one in said] == ["bought", "", "sold"]
-    assert said[1].error.endswith("no list of by_message is for 'Thanks.'; there are 'Buy', 'Sell'")
+    assert said[1].error.endswith("by_message has no list for 'Thanks.'; it has 'Buy', 'Sell'")
     assert len(planner.inputs) == 4
 
 
@@ -95,11 +95,11 @@ async def test_a_script_that_ends_too_early_says_what_tells_runs_apart() -> None
     ("garbage", "wrong"),
     first(
         [
-            (None, "it returns CallTools, FinalResponse, FinalResult, Await or HandOver"),
-            ({"text": "x"}, "it returns CallTools"),
-            (FinalResponse, "it returns CallTools"),
-            (FinalResponse(text=3), "its text is a int, and no text"),  # type: ignore[arg-type]
-            (FinalResult(result=object()), "its result is no JSON"),  # type: ignore[arg-type]
+            (None, "it must return CallTools, FinalResponse, FinalResult, Await or HandOver"),
+            ({"text": "x"}, "it must return CallTools"),
+            (FinalResponse, "it must return CallTools"),
+            (FinalResponse(text=3), "its text is a int, not a string"),  # type: ignore[arg-type]
+            (FinalResult(result=object()), "its result is not JSON"),  # type: ignore[arg-type]
             (CallTools(calls=("add",)), "its calls are a tuple of str, not a tuple of PlannedCall"),  # type: ignore[arg-type]
             (CallTools(calls=None), "its calls are a value of type NoneType, not a tuple of PlannedCall"),  # type: ignore[arg-type]
             (CallTools(calls=(PlannedCall(name="add", arguments={}),)), "its arguments is a dict"),  # type: ignore[arg-type]
@@ -280,7 +280,7 @@ async def test_a_planner_that_fails_is_asked_again() -> None:
 @pytest.mark.parametrize(
     ("wrong", "told"),
     [
-        (CallTools(calls=()), "there are no calls; call a tool or give the final answer"),
+        (CallTools(calls=()), "the answer has no calls; call a tool or give the final answer"),
         (HandOver(agent="x.other"), "x.other cannot take over; no agent can"),
     ],
 )

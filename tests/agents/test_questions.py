@@ -99,7 +99,7 @@ async def test_without_an_engine_of_the_host_there_is_nobody_to_ask() -> None:
 async def test_a_question_can_be_taken_back() -> None:
     async def drive(runtime: Runtime, handle: RunHandle) -> None:
         asked = await waiting(handle)
-        with pytest.raises(SessionBusyError, match="answer what it waits for"):
+        with pytest.raises(SessionBusyError, match="answer its question"):
             await agents_of(runtime).client("x.agent").run("More.", session_id="s")
         assert (await runtime.waits.cancel(asked.token, "no time")).status == "denied"
 
@@ -158,7 +158,7 @@ async def test_a_planner_may_wait_for_a_person(wait: Await, bad: Any, good: Any,
 async def test_a_planner_has_nobody_to_ask() -> None:
     planner = ScriptedPlanner([Await(kind="clarification", question="Which?"), texts])
     found = await ran(planner, options={"waiting": WaitOptions(is_interactive=False)})
-    assert found.output.text.endswith("[there is nobody to ask; go on without an answer]")
+    assert found.output.text.endswith("[no person can be asked; continue without an answer]")
 
 
 async def twice(ctx: ToolContext) -> str | Unfinished:

@@ -135,7 +135,7 @@ def test_what_is_wrong_registers_nothing() -> None:
         (replace(fine, planner=ScriptedPlanner), "the planner of agent 'x.two' is the class ScriptedPlanner"),  # type: ignore[arg-type]  # what is refused
         (replace(fine, planner=first_answer), "of function, has no method plan_start"),  # type: ignore[arg-type]  # what is refused
         (agent("x.one", NOBODY), "agent 'x.one' is registered already"),
-        (replace(fine, spec=replace(fine.spec, tools=(missing,))), "which no toolset given to it has"),
+        (replace(fine, spec=replace(fine.spec, tools=(missing,))), "but no toolset passed to it has"),
         (replace(fine, spec=replace(fine.spec, tools=(*fine.spec.tools[:1], twice))), "wire name 'add'"),
     ]:
         with pytest.raises(RegistrationError, match=message):
@@ -254,5 +254,5 @@ def test_a_runtime_has_its_agents_once() -> None:
 
 
 def test_a_text_in_the_place_of_a_script_is_refused() -> None:
-    with pytest.raises(ToolgenError, match=r"the text 'Hello', .*\n.* write ScriptedPlanner\(\['Hello'\]\)"):
+    with pytest.raises(ToolgenError, match=r"string 'Hello', .*\n.* write ScriptedPlanner\(\['Hello'\]\)"):
         ScriptedPlanner("Hello")

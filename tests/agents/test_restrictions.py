@@ -96,7 +96,7 @@ async def test_tags_and_one_tool_are_advertised_and_kept() -> None:
     [
         ({"restrict_to_tool": "reed"}, "no tool of agent 'x.agent' has the wire name 'reed'\n.*read"),
         ({"restrict_to_tool": "local.functions.read"}, "has the wire name 'local.functions.read'"),
-        ({"allowed_tags": ["plain", "sfae"]}, "has the allowed tag 'sfae'\n  hint: close to 'sfae' are safe"),
+        ({"allowed_tags": ["plain", "sfae"]}, "has the allowed tag 'sfae'\n  hint: similar to 'sfae': safe"),
         ({"allowed_tags": ["elsewhere"]}, "no tool of agent 'x.agent' has the allowed tag 'elsewhere'"),
         ({"denied_tags": ["sfae"]}, "no tool of the runtime has the denied tag 'sfae'"),
     ],

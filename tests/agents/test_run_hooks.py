@@ -183,7 +183,7 @@ async def test_the_end_of_a_run_has_its_reason(how: str) -> None:
         await handle.result()
     (end,) = [line for line in happened if line.startswith("ends")]
     assert end.startswith(f"ends x.agent {'completed' if how == 'limit' else how}")
-    assert {"failed": "there are no calls", "canceled": "not needed", "limit": "final"}[how] in end
+    assert {"failed": "the answer has no calls", "canceled": "not needed", "limit": "final"}[how] in end
 
 
 class Bad(Hook):

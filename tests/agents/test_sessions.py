@@ -52,9 +52,9 @@ async def test_turns_follow_one_another() -> None:
 
 async def test_a_turn_needs_a_session() -> None:
     async with running(agent("x.agent", ScriptedPlanner(["one"]))) as (runtime, _):
-        with pytest.raises(SessionError, match="no id") as failure:
+        with pytest.raises(SessionError, match="session id is empty") as failure:
             await agents_of(runtime).client("x.agent").start("First.", session_id="")
-        assert failure.value.hint == "use one_shot(…)"
+        assert failure.value.hint == "pass a session id, or use one_shot(…)"
         assert await agents_of(runtime).sessions.list() == ()
 
 

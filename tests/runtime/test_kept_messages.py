@@ -36,7 +36,7 @@ def test_two_halves_side_by_side_are_the_character_that_they_mean() -> None:
     ("text", "says"),
     [
         ("", "Expecting value"),
-        ("{}", "the text is no list of messages"),
+        ("{}", "the text is not a list of messages"),
         ("[1]", "valid dictionary"),
         ('[{"type":"other"}]', "tag 'other' found"),
         ('[{"type":"user"}]', "required"),

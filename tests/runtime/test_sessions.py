@@ -89,7 +89,7 @@ async def test_what_is_over_stays_over(store: SessionStore) -> None:
     assert (over.ended_at, over.is_over) == (1001.0, True)
     assert await store.end("s") == over == await store.get("s")
     for refused in (store.create("s", "a"), store.begin(turn("r2"))):
-        with pytest.raises(EndedSessionError, match="the session 's' is over") as caught:
+        with pytest.raises(EndedSessionError, match="the session 's' has ended") as caught:
             await refused
         assert caught.value.hint == "start a session with a new id"
     await store.begin(turn("r1"))  # tried again by an engine that does not know that it was done
@@ -109,7 +109,7 @@ async def test_what_nobody_made_is_unknown(store: SessionStore, session_id: str)
         store.turns(session_id),
         store.summarize(session_id, summary),
     ):
-        with pytest.raises(UnknownSessionError, match="there is no session '") as caught:
+        with pytest.raises(UnknownSessionError, match="the session '") as caught:
             await refused
         assert caught.value.hint
     assert await store.summary(session_id) is None
@@ -187,7 +187,7 @@ async def test_a_run_begins_once_and_stays_where_it_is(store: SessionStore) -> N
     await store.begin(turn("r1", turn_id="changed"))
     said = await store.transcript("s")
     assert [one.turn for one in said] == [turn("r2"), turn("r1"), turn("r3")]
-    with pytest.raises(SessionError, match="'r1' belongs to another session than 'other'"):
+    with pytest.raises(SessionError, match="'r1' does not belong to the session 'other'"):
         await store.begin(turn("r1", "other"))
     assert await store.transcript("other") == ()
 

@@ -72,7 +72,7 @@ async def test_a_row_that_is_no_message_names_its_run(tmp_path: Path, text: str)
     await store.write("r", 3, [HELLO])
     with closing(sqlite3.connect(tmp_path / "sessions.db")) as database, database:
         database.execute("UPDATE message SET messages = ?", (text,))
-    with pytest.raises(SessionError, match="step 3 of the run 'r' is no message"):
+    with pytest.raises(SessionError, match="step 3 of the run 'r' is not a message"):
         await store.run_messages("r")
 
 

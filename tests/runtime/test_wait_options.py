@@ -141,7 +141,7 @@ async def test_a_run_has_a_number_of_calls_that_wait() -> None:
         for one in awaiting:
             await made.waits.cancel(one.token, "no")
         text = (await handle.result()).text
-        assert text.startswith('{"error":"too many calls of this run wait for an answer already"}')
+        assert text.startswith('{"error":"too many calls of this run are already waiting for an answer"}')
         assert await engine.replay(handle.run_id) == (await engine.status(handle.run_id)).output
 
 

@@ -117,7 +117,7 @@ class Agents:
         assembly, id_ = self._assembly, registration.spec.id
         if id_ in self._host.agents:
             raise RegistrationError(
-                f"agent {id_!r} is registered already", hint="remove one of the calls of its `register`"
+                f"agent {id_!r} is registered already", hint="remove one of the calls to its `register`"
             )
         new = assembly.registry.prepare_new(registration.toolsets, id_)
         directory = assembly.registry.directory_with(new)
@@ -280,7 +280,8 @@ class Agents:
         if agent not in self._host.agents:
             registered = ", ".join(self._host.agents) or "none"
             raise RegistrationError(
-                f"agent {agent!r} is not registered", hint=f"registered are {registered}; call its `register`"
+                f"agent {agent!r} is not registered",
+                hint=f"registered agents: {registered}; call the `register` of the agent",
             )
 
 

@@ -15,7 +15,7 @@ from .sessions.sessions import SessionError, SessionStore, TurnHolder
 from .turns import Turns
 
 _UNREADABLE: Final = (SessionError, StoreCorruptError, ValueError)
-"""What a row raises that is not as it was written."""
+"""Exceptions of a row that is damaged."""
 
 
 @frozen_record
@@ -23,7 +23,7 @@ class CheckedSessions:
     """What the check of all sessions has found, each a sentence that names a session."""
 
     damage: tuple[str, ...] = ()
-    """What cannot be read, and turns of runs that are gone."""
+    """Unreadable rows, and turns of runs that do not exist any more."""
     lost: tuple[str, ...] = ()
     """Runs that a conversation has, and that the engine has lost: it has an earlier one of the session."""
 
@@ -46,7 +46,7 @@ class _SessionCheck:
             return
         if held is not None and await self.turns.fate(held) == "gone":
             self.damage.append(
-                f"session {session_id}: run {held.run_id} has its turn, and is gone"
+                f"session {session_id}: run {held.run_id} holds its turn but does not exist"
                 f" (toolgen runs release --session {session_id})"
             )
         has_earlier = False
@@ -54,7 +54,7 @@ class _SessionCheck:
             is_known = await self._run(session_id, turn.run_id)
             if has_earlier and not is_known:
                 self.lost.append(
-                    f"session {session_id}: run {turn.run_id} of it is lost, or of another engine"
+                    f"session {session_id}: run {turn.run_id} is lost, or belongs to another engine"
                 )
             has_earlier |= is_known
 
@@ -95,7 +95,7 @@ async def check_sessions(turns: Turns, sessions: SessionStore, engine: Engine) -
 def _reason(error: Exception) -> str:
     if isinstance(error, SessionError | StoreCorruptError):
         return error.message
-    return f"a row is not as it was written ({type(error).__name__})"
+    return f"a row is damaged ({type(error).__name__})"
 
 
 @frozen_record

@@ -215,5 +215,8 @@ def _required(session_id: str) -> str:
         SessionError: it is empty.
     """
     if not session_id:
-        raise SessionError("a turn belongs to a session, and this one has no id", hint="use one_shot(…)")
+        raise SessionError(
+            "a turn needs a session, but the session id is empty",
+            hint="pass a session id, or use one_shot(…)",
+        )
     return session_id

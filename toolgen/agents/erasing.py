@@ -70,8 +70,8 @@ async def erase(host: AgentHost, session_id: str, *, rewrite: bool) -> Erased:
     engine, sessions = host.engine, host.sessions
     if not isinstance(engine, ErasingEngine):
         raise ToolgenError(
-            f"the engine {engine.name!r} cannot delete runs before their time",
-            hint="delete them by the means of its server",
+            f"the engine {engine.name!r} cannot delete runs before their retention ends",
+            hint="delete them with the tools of its server",
         )
     is_there = True
     try:
@@ -186,7 +186,7 @@ class Retention:
                     await self._drop(session)
                     await asyncio.sleep(0)  # a store in memory lets nobody else run
             except Exception:  # noqa: BLE001 - logged; the next round tries again
-                log.exception("unused sessions were not dropped; the next attempt follows")
+                log.exception("unused sessions were not deleted; toolgen tries again later")
             await asyncio.sleep(_PERIOD_S)
 
     async def _drop(self, session: UnusedSession) -> None:

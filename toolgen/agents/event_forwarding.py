@@ -85,7 +85,11 @@ class EventForwarder:
         except UnknownRunError:
             return above
         except Exception:  # noqa: BLE001 - an engine of others; logged, and the session above is the same
-            log.warning("the input of run %s was not read, for its last events", run_id, exc_info=True)
+            log.warning(
+                "the last events of run %s were not emitted, because its input was not read",
+                run_id,
+                exc_info=True,
+            )
             return above
         document: Any = status.input
         return document["facts"] if has_facts(status) else above

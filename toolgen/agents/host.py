@@ -288,7 +288,7 @@ class AgentHost:
             self._spans.hand_over(run_id, facts, taken)
         run_input: RunInput = {
             "facts": taken,
-            "message": message or "The conversation was handed to you; go on with it.",
+            "message": message or "The conversation was handed over to you; continue it.",
             "source": "agent" if message else "runtime",
         }
         return {"agent": agent, "input": run_input}

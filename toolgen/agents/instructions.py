@@ -47,7 +47,7 @@ async def instructions_for(
         with Contained():
             made = await awaited(function(ReadonlyContext(meta=meta, state=values)))
         if not isinstance(made, str):
-            raise PlannerError(f"the instructions of agent {agent!r} are {type(made).__name__}, and no text")
+            raise PlannerError(f"the instructions of agent {agent!r} are {type(made).__name__}, not a string")
         parts.append(made)
     return "\n\n".join(part for part in parts if part)
 
@@ -59,8 +59,8 @@ def _value(agent: str, match: re.Match[str], values: Mapping[str, Json]) -> str:
     value = values.get(key.removeprefix("session:"))
     if value is None and not match[2]:
         raise PlannerError(
-            f"the instructions of agent {agent!r} need {key!r} of the state, which is not set; "
-            f"set it before, or write {{{key}?}} where it may be absent"
+            f"the instructions of agent {agent!r} need the state key {key!r}, which is not set; set it "
+            f"first, or write {{{key}?}} if it can be absent"
         )
     if value is None:
         return ""

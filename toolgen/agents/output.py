@@ -72,17 +72,17 @@ class RunOutput:
     is_truncated: bool = False
     """The model came to the limit of its tokens: the text just ends."""
     provider: ProviderFacts | None = None
-    """What the provider of the model says of the answer, without `grounding`; None where it says nothing."""
+    """Facts of the model's provider about the answer, without `grounding`; None if there are none."""
     error: str = ""
-    """Why the run failed or was canceled."""
+    """Reason for the failure or cancellation of the run."""
     awaiting: tuple[Suspended, ...] = ()
-    """What the run waits for, while it does."""
+    """Suspended calls and questions that the run waits for."""
     pending: tuple[Suspended, ...] = ()
     """Work that goes on after the run: `Runtime.waits.answer` ends it, and opens a new turn."""
     telemetry: Telemetry = field(default_factory=Telemetry)
-    """What its models cost, and those of its children, and the seconds from its beginning to its end, those
-    of waiting included. All of it is 0 until the run has ended by itself; events of the type `usage` say
-    what was spent so far."""
+    """Model usage of the run and its children, and the seconds from its start to its end, waiting included.
+    All values are 0 until the run has ended by itself; `usage` events report what was spent so far.
+    """
     tool_calls: int = 0
     """Calls of a run that has ended by itself, with those of the runs that answered them; 0 until then, and
     after it was canceled."""
@@ -105,7 +105,7 @@ class RunFailedError(ToolgenError):
         self.output = output
 
 
-_OTHER_SHAPE: Final = "its output is kept in another shape than toolgen writes"
+_OTHER_SHAPE: Final = "its stored output does not have the shape that toolgen writes"
 
 
 def status_of(status: RunStatus) -> RunStatus:

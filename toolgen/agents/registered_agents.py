@@ -57,7 +57,8 @@ class AgentSpec:
     transfers: Sequence[str] = ()
     """Ids of the agents that it may hand the conversation to."""
     instructions: str = ""
-    """What a model is told of its task, with values of the state, `{user:name}`; else its description."""
+    """Instructions for the model, with values of the state such as `{user:name}`; the description by default.
+    """
     policy: RunPolicy = field(default_factory=RunPolicy)
 
 
@@ -163,7 +164,7 @@ def register_agent(
     ids = {tool.spec.id for toolset in lists for tool in toolset.tools}
     if missing := [tool.id for tool in spec.tools if tool.id not in ids]:
         raise RegistrationError(
-            f"agent {spec.id!r} calls {', '.join(missing)}, which no toolset given to it has",
+            f"agent {spec.id!r} calls {', '.join(missing)}, but no toolset passed to it has them",
             hint="register the agent with the generated `register`",
         )
     for tools in lists:
@@ -283,6 +284,6 @@ def _require(named: Iterable[str], names: set[str], why: str) -> None:
 def _hints(unknown: Iterable[str], names: list[str]) -> Iterator[str]:
     for name in unknown:
         if near := difflib.get_close_matches(name, names, 3):
-            yield f"close to {name!r} are {', '.join(near)}"
+            yield f"similar to {name!r}: {', '.join(near)}"
     if not names:
         yield "there are none"

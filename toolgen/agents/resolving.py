@@ -84,7 +84,7 @@ async def _unknown_call(
         ids = ", ".join(call.id for call in calls)
         raise ResolveError(
             f"the conversation has no call {tool_call_id!r} of run {run_id}",
-            hint=f"its calls are {ids}" if ids else "keep conversations in the file of the runs",
+            hint=f"its calls are {ids}" if ids else "store conversations in the file of the engine",
         )
     answer = answers_of(messages).get(tool_call_id)
     if answer is None and not status.is_over:

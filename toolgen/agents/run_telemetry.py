@@ -33,7 +33,7 @@ from toolgen.events.telemetry.spans import (
 from .loop.documents import PlanArgument, RunFacts
 
 _MOST_RUNS: Final = 10_000
-"""Which are remembered; beyond it those that were silent for longest count as over."""
+"""Maximum number of runs with open spans; beyond it, the runs without events for longest count as over."""
 
 
 if TYPE_CHECKING:

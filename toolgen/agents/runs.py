@@ -42,7 +42,7 @@ from .uploads import Upload, stored_files
 T = TypeVar("T")
 
 SESSION_ENDED: Final = "the session ended"
-"""Why a run is canceled whose session was ended."""
+"""Reason for canceling the runs of a session that was ended."""
 
 
 class InterruptsNotAllowedError(ToolgenError):
@@ -156,8 +156,8 @@ class AgentRuns:
         """
         if not self._host.sees_sessions:
             raise SessionError(
-                "another process executes the run, and this one keeps its sessions in memory",
-                hint="leave sessions out, so that they are in the file of the engine: Agents(runtime)",
+                "another process executes the run, but this one stores its sessions in memory",
+                hint="omit sessions= so that they are stored in the file of the engine: Agents(runtime)",
             )
 
     def check(self, agent: str) -> None:
@@ -206,8 +206,8 @@ class AgentRuns:
             self.check(agent)
         elif agent not in host.agents:
             raise SessionError(
-                f"the agent {session.agent!r} has the session {session_id!r}, and is not registered here",
-                hint="start the turn by its generated constant: agents_of(runtime).client(AGENT)",
+                f"the agent {session.agent!r} of the session {session_id!r} is not registered here",
+                hint="start the turn with its generated constant: agents_of(runtime).client(AGENT)",
             )
         turn = Turn(id=turn_id, session_id=session_id, run_id=run_id, agent=agent, started_at=host.clock())
         await host.turns.take(turn, message)
@@ -319,7 +319,7 @@ class AgentRuns:
             await self._host.caller.waits.answer(awaiting.token, answer, session_id=session_id, by=by)
             return
         if awaiting.kind == "pause":
-            raise BadAnswerError("the run is paused and asks nothing; handle.resume(…) lets it go on")
+            raise BadAnswerError("the run is paused without a question; resume it with handle.resume(…)")
         if awaiting.kind == "unsealed":
             raise UnsealedSuspensionError(awaiting.run_id)
         if awaiting.kind == "tampered":
@@ -350,7 +350,7 @@ class AgentRuns:
         run_input: Any = status.input
         if not run_input["facts"]["policy"]["interrupts_allowed"]:
             raise InterruptsNotAllowedError(
-                f"run {run_id!r} takes no interrupts", hint="write RunPolicy(interrupts_allowed=True)"
+                f"run {run_id!r} does not accept interrupts", hint="write RunPolicy(interrupts_allowed=True)"
             )
         if status.is_over:
             raise InterruptsNotAllowedError(f"run {run_id!r} is over", hint="start another turn")

@@ -109,7 +109,7 @@ class Transcripts:
             return None
         except EngineError:
             log.exception(
-                "the log of run %s was not read for the results that its conversation lacks", run_id
+                "the results missing in the conversation of run %s were not read from its log", run_id
             )
             return None
         ends = {
@@ -177,14 +177,14 @@ def lost_calls_message(answers: Sequence[ToolAnswer]) -> UserMessage:
     words of the runtime.
     """
     calls = ", ".join(f"{answer.name} ({answer.status})" for answer in answers)
-    text = f"A part of this conversation was lost. In it these calls were made: {calls}."
+    text = f"Part of this conversation was lost. It contained these calls: {calls}."
     return UserMessage(text=text, source="runtime")
 
 
 def lost_run_message() -> UserMessage:
     """Return what stands at the end of a turn whose run is gone from its engine."""
     text = (
-        "The run of this turn was lost before it came to its end. What it had begun may have been done;"
-        " what it waited for is not asked any more."
+        "The run of this turn was lost before it ended. Work that it had started may have been done; its "
+        "open questions are closed."
     )
     return UserMessage(text=text, source="runtime")

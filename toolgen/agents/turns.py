@@ -43,9 +43,9 @@ class SessionBusyError(SessionError):
 
     def __init__(self, run_id: str, session_id: str, *, elsewhere: str = "") -> None:
         """Construct the error; `elsewhere` is the engine that has the run, where it is another one."""
-        hint = "answer what it waits for, interrupt it, or cancel it"
+        hint = "answer its question, interrupt it, or cancel it"
         if elsewhere:
-            hint += f"; where its engine {elsewhere} is lost: toolgen runs release --session {session_id}"
+            hint += f"; if its engine {elsewhere} is lost: toolgen runs release --session {session_id}"
         super().__init__(f"run {run_id!r} of session {session_id!r} is not over", hint=hint)
         self.run_id = run_id
         """Id of the run that is not over."""
@@ -214,7 +214,7 @@ class Turns:
         try:
             await self._signal_next(session_id, run_id)
         except Exception:  # noqa: BLE001 - logged; the next run looks again by itself
-            log.warning("session %s is free, and who waits was not told", session_id, exc_info=True)
+            log.warning("session %s is free, but waiting turns were not notified", session_id, exc_info=True)
 
     async def _signal_next(self, session_id: str, ended: str) -> None:
         """Tell the first run in the queue of a session that the turn of another one has ended."""

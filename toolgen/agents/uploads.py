@@ -60,14 +60,14 @@ async def stored_files(
     keeper, most = services.artifacts, services.limits.attached_bytes
     if keeper is None:
         raise BadFileError(
-            f"{files[0].name} cannot be taken: this runtime keeps no files",
-            hint="give it a store: Runtime(capabilities=[ArtifactsCapability(SqliteArtifactStore(…))])",
+            f"{files[0].name} cannot be accepted: this runtime has no artifact store",
+            hint="add a store: Runtime(capabilities=[ArtifactsCapability(SqliteArtifactStore(…))])",
         )
     for file in files:
         _check(file)
     if (size := sum(len(file.data) for file in files)) > most:
         raise BadFileError(
-            f"the files have {size} bytes together, and may have {most}",
+            f"the files have {size} bytes in total; the limit is {most}",
             hint="send fewer or smaller ones, or raise Limits(attached_bytes=…)",
         )
     links = []
@@ -94,7 +94,7 @@ def _check(file: Upload) -> None:
     except ToolError as error:
         raise BadFileError(f"{file.name}: {error.message}") from error
     if not is_media_type(file.media_type):
-        raise BadFileError(f"{file.name}: {file.media_type!r} is no media type, such as image/png")
+        raise BadFileError(f"{file.name}: {file.media_type!r} is not a media type such as image/png")
     beginnings = _SIGNATURES.get(file.media_type)
     is_other = beginnings is not None and not file.data.startswith(beginnings)
     if file.media_type == "image/webp" and file.data[8:12] != b"WEBP":  # RIFF holds sounds and films too
@@ -107,5 +107,5 @@ def _check(file: Upload) -> None:
     if is_other:
         raise BadFileError(
             f"{file.name} is not of the media type {file.media_type}",
-            hint="name the type that its data has; text is UTF-8",
+            hint="pass the media type of its data; text must be UTF-8",
         )

@@ -129,7 +129,7 @@ async def test_an_answer_that_always_breaks_off_is_a_failed_planning(house: Hous
     output = await house.run(*[Cut(said=TWO, at=place)] * 3)
     assert (output.status, output.text) == ("failed", "")
     assert output.error.startswith("the planner failed: ")
-    assert "broke off" in output.error
+    assert "was cut off" in output.error
     assert house.wiped == []
 
 
@@ -204,11 +204,11 @@ async def test_calls_of_an_answer_that_was_too_long_are_asked_for_once_more(hous
     stopped = Said(text=said.text, calls=said.calls, ended="length")
     output = await house.run(stopped, Said(text="I will be brief."))
     assert (output.status, output.text, output.is_truncated) == ("completed", "I will be brief.", False)
-    assert "limit of its tokens" in json.dumps(house.provider.sent[1])
+    assert "token limit" in json.dumps(house.provider.sent[1])
     assert len(house.restarts) == 1
     output = await house.run(stopped, stopped)
     assert output.status == "failed"
-    assert "limit of its tokens" in output.error
+    assert "token limit" in output.error
     assert house.wiped == []
 
 
@@ -248,7 +248,7 @@ async def test_a_body_that_is_none_of_a_provider_is_no_answer(
     any_model: Model, provider: Provider, stream: bool
 ) -> None:
     provider.answers(Raw("<html>Bad gateway</html>", "text/html"))
-    with pytest.raises(ProviderError, match="broke off") as caught:
+    with pytest.raises(ProviderError, match="was cut off") as caught:
         await LLMPlanner(any_model, stream=stream).plan_start(given())
     assert caught.value.most_attempts == 3
 
@@ -256,7 +256,7 @@ async def test_a_body_that_is_none_of_a_provider_is_no_answer(
 async def test_a_model_within_another_is_watched_too(anthropic_model: Model, provider: Provider) -> None:
     for wrapper in (WrapperModel(anthropic_model), InstrumentedModel(anthropic_model)):
         provider.answers(LeftOpen(ONE))
-        with pytest.raises(ProviderError, match="broke off"):
+        with pytest.raises(ProviderError, match="was cut off"):
             await LLMPlanner(wrapper).plan_start(given())
 
 
@@ -272,7 +272,7 @@ async def test_a_model_behind_a_router_is_watched_too(
         FallbackModel(FallbackModel(anthropic_model)),
     ):
         provider.answers(answer)
-        with pytest.raises(ProviderError, match="broke off"):
+        with pytest.raises(ProviderError, match="was cut off"):
             await LLMPlanner(router, stream=stream).plan_start(given())
 
 
@@ -285,7 +285,7 @@ async def test_a_call_that_is_closed_unfinished_is_not_executed(
         text.replace('"completed"', '"incomplete"') if "output_item.done" in text else text for text in texts
     )
     provider.answers(*[Raw(unfinished, "text/event-stream")] * 2)
-    with pytest.raises(ProviderError, match="ended the answer for the reason"):
+    with pytest.raises(ProviderError, match="ended the answer with the finish reason"):
         await LLMPlanner(responses_model).plan_start(given())
 
 
@@ -317,13 +317,13 @@ async def test_gemini_finishes_no_call_by_a_later_word(
     gemini_model: Model, provider: Provider, chunks: list[dict[str, Any]]
 ) -> None:
     provider.answers(*[Raw("".join(map(sse, chunks)), "text/event-stream")] * 2)
-    with pytest.raises(ProviderError, match=r"broke off|ended the answer for the reason"):
+    with pytest.raises(ProviderError, match=r"was cut off|ended the answer with the finish reason"):
         await LLMPlanner(gemini_model).plan_start(given())
 
 
 async def test_a_proxy_finishes_no_call_by_a_later_word(openai_model: Model, provider: Provider) -> None:
     provider.answers(*[Raw("".join(map(sse, CHAT_STOPPED)), "text/event-stream")] * 2)
-    with pytest.raises(ProviderError, match="ended the answer for the reason"):
+    with pytest.raises(ProviderError, match="ended the answer with the finish reason"):
         await LLMPlanner(openai_model).plan_start(given())
 
 
@@ -331,7 +331,7 @@ async def test_a_server_that_never_says_why_it_ends_is_believed_on_request(
     openai_model: Model, provider: Provider, stream: bool
 ) -> None:
     provider.answers(*[Cut(said=ONE, at="before the end")] * 2)
-    with pytest.raises(ProviderError, match="never said that it ended"):
+    with pytest.raises(ProviderError, match="never marked its end"):
         await LLMPlanner(openai_model, stream=stream).plan_start(given())
     trusting = LLMPlanner(openai_model, stream=stream, require_finish_reason=False)
     assert isinstance(await trusting.plan_start(given()), CallTools)
@@ -372,7 +372,7 @@ def test_a_reason_that_may_be_made_up_has_to_be_the_providers_own() -> None:
 async def test_a_router_is_as_careful_as_its_models(openai_model: Model, provider: Provider) -> None:
     provider.answers(*[Cut(said=ONE, at="before the end")] * 2)
     for model in (FallbackModel(openai_model, openai_model), FallbackModel(WrapperModel(openai_model))):
-        with pytest.raises(ProviderError, match="broke off"):
+        with pytest.raises(ProviderError, match="was cut off"):
             await LLMPlanner(model, stream=False).plan_start(given())
 
 
@@ -387,7 +387,7 @@ async def test_a_typed_result_that_is_too_long_is_asked_for_once_more(house: Hou
     stopped = Said(calls=(Called("final_result", '{"count": 3}'),), ended="length")
     words = Said(text='{"count": 3}', ended="length")
     house.provider.answers(stopped, words)
-    with pytest.raises(PlannerError, match="limit of its tokens"):
+    with pytest.raises(PlannerError, match="token limit"):
         await house.planner.plan_start(given_)
 
 

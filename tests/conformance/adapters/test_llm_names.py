@@ -61,12 +61,16 @@ def test_and_to_no_other_without_tls(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("name", "message", "hint"),
     [
-        ("gpt-5", "'gpt-5' is no model", 'write "openai:gpt-5", '),
-        ("opnai:gpt-5", "no provider of models is called 'opnai'", "did you mean openai:gpt-5?"),
-        ("nobody:model", "no provider of models is called 'nobody'", "write one of anthropic, "),
-        ("openai:gpt-5", "openai:gpt-5 has no key", "set OPENAI_API_KEY in the environment"),
-        ("anthropic:claude", "anthropic:claude has no key", "set ANTHROPIC_API_KEY in the environment"),
-        ("google:gemini-3-pro", "google:gemini-3-pro has no key", "set GOOGLE_API_KEY in the environment"),
+        ("gpt-5", "'gpt-5' is not a model", 'write "openai:gpt-5", '),
+        ("opnai:gpt-5", "no model provider is named 'opnai'", "did you mean openai:gpt-5?"),
+        ("nobody:model", "no model provider is named 'nobody'", "write one of anthropic, "),
+        ("openai:gpt-5", "openai:gpt-5 has no API key", "set OPENAI_API_KEY in the environment"),
+        ("anthropic:claude", "anthropic:claude has no API key", "set ANTHROPIC_API_KEY in the environment"),
+        (
+            "google:gemini-3-pro",
+            "google:gemini-3-pro has no API key",
+            "set GOOGLE_API_KEY in the environment",
+        ),
         (
             "groq:llama",
             "the package for models of groq is not installed",

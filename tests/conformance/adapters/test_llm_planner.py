@@ -183,7 +183,7 @@ async def test_a_final_result_beside_calls_waits_for_them(model: Model, provider
     ended = await planner.plan_resume(given(*called(answer(), native=result.native), result_schema=SCHEMA))
     assert isinstance(ended, FinalResult)
     text = json.dumps(provider.sent[1]["messages"])
-    assert "Not taken, because other tools were called in the same answer" in text
+    assert "Discarded, because other tools were called in the same answer" in text
 
 
 async def test_a_final_result_is_answered_when_the_conversation_goes_on(
@@ -225,7 +225,7 @@ async def test_an_empty_answer_is_asked_for_once_more(model: Model, provider: Pr
     provider.answers(Said(thinking="Hm."), Said(text="Here."))
     asked = given()
     result = await LLMPlanner(model).plan_start(asked)
-    assert reports(asked).restarts == ["the model said nothing"], "its thoughts are void"
+    assert reports(asked).restarts == ["the model returned nothing"], "its thoughts are void"
     assert isinstance(result, FinalResponse)
     assert "Your last answer was empty" not in json.dumps(provider.sent[0])
     assert "Your last answer was empty" in json.dumps(provider.sent[1])
@@ -234,15 +234,15 @@ async def test_an_empty_answer_is_asked_for_once_more(model: Model, provider: Pr
 async def test_a_model_that_says_nothing(model: Model, provider: Provider) -> None:
     provider.answers(Said(), Said())
     asked = given()
-    with pytest.raises(ProviderError, match="the model said nothing") as caught:
+    with pytest.raises(ProviderError, match="the model returned nothing") as caught:
         await LLMPlanner(model).plan_start(asked)
     assert caught.value.most_attempts == 3
-    assert reports(asked).restarts == ["the model said nothing"]
+    assert reports(asked).restarts == ["the model returned nothing"]
 
 
 async def test_an_answer_that_is_only_too_long(openai_model: Model, provider: Provider) -> None:
     provider.answers(Said(stop="length"), Said(stop="length"))
-    with pytest.raises(NonRetryableError, match="the limit of its tokens"):
+    with pytest.raises(NonRetryableError, match="its token limit"):
         await LLMPlanner(openai_model).plan_start(given())
 
 

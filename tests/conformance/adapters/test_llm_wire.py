@@ -259,7 +259,7 @@ async def test_hints_say_what_the_results_do_not(model: Model, provider: Provide
     last = body["messages"][-1]["content"]
     assert (last if isinstance(last, str) else last[-1]["text"]) == (
         "<system-reminder>\n"
-        "If you cannot know it, ask: Which site?\n"
+        "If you do not know it, ask: Which site?\n"
         "Repair the call of list_devices before you call another tool.\n"
         "It took too long.\n"
         "</system-reminder>"
@@ -276,7 +276,7 @@ async def test_a_restriction_leaves_the_model_its_words(
     assert allowed["mode"] == "auto"
     assert [tool["function"]["name"] for tool in allowed["tools"]] == ["get_time_series"]
     assert len(body["tools"]) == 2
-    assert "The only tool that you should call next is get_time_series." in json.dumps(body["messages"])
+    assert "Call only the tool get_time_series next." in json.dumps(body["messages"])
     body = await sent(anthropic_model, provider, asked)
     assert [tool["name"] for tool in body["tools"]] == ["get_time_series"]
     assert body["tool_choice"] == {"type": "auto"}
@@ -347,7 +347,7 @@ async def test_native_tools_of_the_provider_are_passed_on(anthropic_model: Model
 @pytest.mark.parametrize(
     ("kind", "config", "why"),
     [
-        ("teleport", {}, "knows no tool 'teleport' of openai"),
+        ("teleport", {}, "has no tool 'teleport' of openai"),
         ("web_search", {"depth": 3}, "has no 'depth' for web_search"),
         ("web_search", {"search_context_size": "huge"}, "search_context_size"),
         ("web_search", {}, "WebSearchTool"),  # chat completions have none

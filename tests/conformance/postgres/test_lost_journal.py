@@ -53,5 +53,5 @@ async def test_a_session_of_a_lost_journal_is_released(tmp_path: Path, database:
         assert (await handle.result()).text == '"hello Mira"'
         first, second = await agents.sessions.transcript("s")
         assert isinstance(first.messages[-1], UserMessage)
-        assert "was lost before it came to its end" in first.messages[-1].text
+        assert "was lost before it ended" in first.messages[-1].text
         assert [*unpaired([*first.messages, *second.messages])] == []

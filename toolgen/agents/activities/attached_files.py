@@ -36,13 +36,13 @@ _NAME: Final = "load_artifacts"
 _TOOLSET: Final = "toolgen.artifacts"
 _ID: Final = f"{_TOOLSET}.{_NAME}"
 _DESCRIPTION: Final = (
-    "Load files of this conversation by their names. You read their content once, right after the call: "
-    "call it again when you need a file again."
+    "Load files of this conversation by name. The content is shown once, right after the "
+    "call; call this tool again when you need a file again."
 )
 _MOST_LISTED: Final = 50
 """Files in the list for the model, the newest."""
 _NOT_ATTACHED: Final = f"It is not shown here; {_NAME} shows it."
-_GONE: Final = "The file is not there any more."
+_GONE: Final = "The file no longer exists."
 
 _Link = Mapping[str, Any]
 
@@ -125,11 +125,11 @@ class AttachedFiles:
         for name in dict.fromkeys(names):
             link = links.get(name)
             if link is None or facts is None or await self._read(link["uri"], meta.run_id, facts) is None:
-                raise ToolError(f"there is no file {name!r}; there are {', '.join(links) or 'none'}")
+                raise ToolError(f"no file is named {name!r}; the files are: {', '.join(links) or 'none'}")
             loaded.append(LoadedFile(name, link.get("mimeType", ""), link.get("size", 0), link["uri"]))
         size, most = sum(file.size for file in loaded), self._host.tools.limits.attached_bytes
         if size > most:
-            raise ToolError(f"the files have {size} bytes together; load at most {most} at once")
+            raise ToolError(f"the files have {size} bytes in total; load at most {most} at once")
         return loaded
 
     async def _all_links(self, run_id: str, facts: RunFacts) -> dict[str, _Link]:

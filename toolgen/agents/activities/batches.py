@@ -47,7 +47,7 @@ class BatchCalls:
         """Calls that wait until the batch is settled, by their place."""
         self._settling: asyncio.Task[None] | None = None
         self._emptied = 0
-        """How often none ran any more."""
+        """Number of times that no batch was running any more."""
 
     async def result(self, context: ToolContext, result: ToolResult) -> ToolResult:
         """Record the result of a call; return it with the tool's actions once the batch is settled."""

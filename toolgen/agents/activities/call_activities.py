@@ -57,7 +57,7 @@ from .missing_tools import leave_to_others
 
 _KEEPING_S: Final = GRACE_S / 2
 """Seconds before the end of an activity when it stops waiting for its conversation to store the result."""
-_TOO_MANY: Final = "too many calls of this run wait for an answer already"
+_TOO_MANY: Final = "too many calls of this run are already waiting for an answer"
 
 
 class CallArgument(TypedDict):
@@ -87,7 +87,7 @@ class ConcludeArgument(TypedDict):
     agent: str
     output: RunDocument
     started_at: float
-    """When the other run did, in seconds since 1970."""
+    """Start of the other run, in seconds since 1970."""
 
 
 @frozen_record
@@ -238,7 +238,7 @@ class CallActivities:
             if target in host.transfers(host.agent(facts["agent"]), facts):
                 done["transfer"] = host.hand_over_run(target, "", run_id, facts)
             else:
-                done["problem"] = f"the conversation cannot go to {target}"
+                done["problem"] = f"the conversation cannot be handed over to {target}"
         if actions is not None and actions.is_escalated:
             done["is_escalated"] = True
         if not host.may_ask(run_id):
@@ -322,7 +322,7 @@ async def result_of_run(
         cause = _chained_error([failure["message"], *failure["causes"]])
         error = _agent_error(spec.name, failure["kind"], cause, spec.id)
         if await _has_unknown_calls(engine, link.run_id):
-            error = OutcomeUnknownError(f"{error.message}; a call that it has made may have run", cause=cause)
+            error = OutcomeUnknownError(f"{error.message}; a call that it made may have run", cause=cause)
         result = frame.error_result(error)
     else:
         try:

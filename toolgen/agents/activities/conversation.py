@@ -155,7 +155,7 @@ class Conversations:
             log.error("run %s: %s was not run: %s", run_id, name, error.message)
             raise ToolError(f"{name} was not run: {error.message}") from error
         except StoreError:
-            log.warning("run %s: its session was not looked for", run_id, exc_info=True)
+            log.warning("run %s: its session could not be looked up", run_id, exc_info=True)
 
     def forget(self, run_id: str) -> None:
         """Drop the conversation of a run from memory."""

@@ -35,8 +35,8 @@ _NAME: Final = "read_result"
 _TOOLSET: Final = "toolgen.results"
 _ID: Final = f"{_TOOLSET}.{_NAME}"
 _DESCRIPTION: Final = (
-    "Read on in a result that is not shown in full. "
-    "Its `read_on` has the `call` and the `start` to begin with."
+    "Read more of a result that is not shown in full. Its `read_on` has the `call` and "
+    "the `start` to begin with."
 )
 _MOST: Final = 16_000
 """Characters of one range."""
@@ -54,7 +54,7 @@ class ReadRange:
     """It stands in no event, for nobody knows which field of the result it is of."""
     start: int
     end: int
-    """Where to read on."""
+    """Position of the first character that was not read."""
     of: int
     """Characters of the whole result."""
 
@@ -161,13 +161,13 @@ class CutResults:
         ctx: ToolContext,
         call: Annotated[str, Field(description="The `call` of its `read_on`.")],
         start: Annotated[int, Field(ge=0, description="The first character to read, from 0.")] = 0,
-        length: Annotated[int, Field(ge=1, description="Characters to read; fewer may come.")] = 4_000,
+        length: Annotated[int, Field(ge=1, description="Maximum number of characters to return.")] = 4_000,
     ) -> ReadRange:
         meta = ctx.meta
         facts = self._host.events.facts.get(meta.run_id)
         text = None if facts is None else await self._text(meta.run_id, facts, call)
         if text is None or facts is None:
-            raise ToolError(f"there is no result of {call!r} that can be read on; call its tool again")
+            raise ToolError(f"no result of {call!r} can be read further; call its tool again")
         if start >= len(text):
             raise ToolError(f"the result has {len(text)} characters")
         end = min(start + min(length, self._most(facts)), len(text))

@@ -218,7 +218,7 @@ class Planning:
         match result:
             case CallTools():
                 if not result.calls:
-                    return _problem("there are no calls; call a tool or give the final answer")
+                    return _problem("the answer has no calls; call a tool or give the final answer")
                 most = max(_MOST_CALLS, facts["policy"]["max_tool_calls"] or 0)
                 if (made := len(result.calls)) > most:
                     return _problem(f"none of {made} calls was run; make at most {most} in one message")
@@ -271,7 +271,7 @@ class Planning:
 
     def _await(self, result: Await, run_id: str) -> Step:
         if not self._host.may_ask(run_id):
-            return _problem("there is nobody to ask; go on without an answer")
+            return _problem("no person can be asked; continue without an answer")
         if result.schema is not None:
             try:
                 checked_schema(result.schema)

@@ -80,7 +80,7 @@ class Remembering:
                         found = await run_with_timeout(self._host.tools.stage_timeout, searching)
                         entries = _within(found, facts["session_id"], most)
             except Exception:  # noqa: BLE001 - logged; a planning needs no memory
-                log.exception("run %s plans without the memory, which failed", run_id)
+                log.exception("run %s plans without its memory, because reading it failed", run_id)
                 step["has_failed"] = True
             if most:
                 step["preloaded"] = len(entries)

@@ -28,7 +28,7 @@ from .matching import ToolMatch, best_match
 from .telling import result_text, typed_result
 
 _WRITER: Final = "demo"
-_WHO: Final = "Demo model (it matches words; it is no language model)"
+_WHO: Final = "Demo model (it matches words; it is not a language model)"
 _MOST_TOOLS: Final = 12
 _PIECE: Final = re.compile(r"\S+\s*|\s+")
 

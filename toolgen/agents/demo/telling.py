@@ -24,9 +24,9 @@ def result_text(answer: ToolAnswer) -> str:
     lines = [f"{answer.name} returned {_value(document)}"]
     if answer.bounds is not None and answer.bounds.truncated:
         total = "more" if answer.bounds.total is None else f"{answer.bounds.total} in all"
-        lines.append(f"It is a part: {answer.bounds.returned} of {total}.")
+        lines.append(f"These are {answer.bounds.returned} of {total}.")
     if answer.content:
-        lines.append(f"Beside it: {', '.join(str(block.get('type')) for block in answer.content)}.")
+        lines.append(f"It also returned: {', '.join(str(block.get('type')) for block in answer.content)}.")
     if answer.reminder:
         lines.append(f"The tool adds: {_cut(answer.reminder)}")
     return "\n".join(lines)

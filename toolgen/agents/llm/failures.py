@@ -60,7 +60,7 @@ class ProviderError(PlannerUnavailableError):
 
 def interrupted_error(model: str, why: str) -> ProviderError:
     """Return the error for an answer that began and was interrupted."""
-    return ProviderError(f"{model}: the answer broke off: {why}", most_attempts=_MOST_BROKEN)
+    return ProviderError(f"{model}: the answer was cut off: {why}", most_attempts=_MOST_BROKEN)
 
 
 def planner_error(error: Exception, model: str, *, system: str = "", has_begun: bool = False) -> Exception:
@@ -83,7 +83,7 @@ def planner_error(error: Exception, model: str, *, system: str = "", has_begun: 
         case ModelQuotaExceededError():
             return PlannerError(f"{model}: the quota or the credit of the account is used up{_status(error)}")
         case ModelContextWindowExceededError():
-            return PlannerError(f"{model}: the conversation is longer than the model takes{_status(error)}")
+            return PlannerError(f"{model}: the conversation is longer than the model accepts{_status(error)}")
         case ModelNotFoundError():
             return PlannerError(f"{model}: the provider has no such model{_status(error)}; correct its name")
         case ModelRequestRejectedError():

@@ -18,7 +18,7 @@ FinishReason = Literal["complete", "length", "filtered", "malformed", "broken"]
 for another reason. `broken`: the provider never said that the answer ended."""
 
 _REASON: Final = "finish_reason"
-"""Where pydantic-ai keeps the provider's own word, and nothing that it made up itself."""
+"""Key under which pydantic-ai stores the provider's own finish reason, unchanged."""
 _UNFINISHED: Final = frozenset({"in_progress", "incomplete"})
 """Statuses of an item of OpenAI's Responses that is closed all the same."""
 _STOPPED: Final = frozenset({"length", "content_filter"})

@@ -114,7 +114,7 @@ class ModelClient:
                     piece, closings, needs_reason=self._needs_reason, needs_word=self._needs_raw_finish_reason
                 )
                 if how == "broken":
-                    raise interrupted_error(self.model.model_name, "the provider never said that it ended")
+                    raise interrupted_error(self.model.model_name, "the provider never marked its end")
                 whole = _merge_responses(answer, piece)
                 return ModelReply(response=whole, finish_reason=how, recited=closings.recited)
             answer = _merge_responses(answer, piece)

@@ -26,7 +26,7 @@ from .verbatim import verbatim_class
 
 _VARIABLE: Final = re.compile(r"`([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)`")
 _NO_KEY: Final = "none"
-"""What servers without keys are sent, for the SDKs send one."""
+"""Key sent to servers that need none, because the SDKs always send one."""
 _TEST: Final = "test"
 """Name of pydantic-ai's own model for tests."""
 
@@ -40,8 +40,8 @@ def find_model(model: Model | str) -> Model:
     chosen: object = _named(model) if isinstance(model, str) else model
     if not isinstance(chosen, Model):
         name = getattr(chosen, "__name__", repr(chosen))
-        hint = 'write "openai:gpt-5", or give an instance of a model class of pydantic-ai'
-        raise ToolgenError(f"{name} is no model", hint=hint)
+        hint = 'write "openai:gpt-5", or pass an instance of a pydantic-ai model class'
+        raise ToolgenError(f"{name} is not a model", hint=hint)
     return _prepared(chosen)
 
 
@@ -85,8 +85,10 @@ def _named(name: str) -> Model:
         raise ToolgenError(message, hint=hint) from error
     except (UserError, ValueError) as error:
         if variable := _VARIABLE.search(str(error)):
-            raise ToolgenError(f"{name} has no key", hint=f"set {variable[1]} in the environment") from error
-        raise ToolgenError(f"{name} cannot be asked: {error}", hint="correct the name") from error
+            raise ToolgenError(
+                f"{name} has no API key", hint=f"set {variable[1]} in the environment"
+            ) from error
+        raise ToolgenError(f"{name} cannot be used: {error}", hint="correct the name") from error
 
 
 def _require_provider(name: ModelName) -> None:
@@ -103,7 +105,7 @@ def _require_provider(name: ModelName) -> None:
         providers = sorted({each.partition(":")[0] for each in get_args(names)} - {_TEST})
         near = difflib.get_close_matches(name.provider, providers, n=1)
         fix = f"did you mean {near[0]}:{name.model}?" if near else f"write one of {', '.join(providers)}"
-        raise ToolgenError(f"no provider of models is called {name.provider!r}", hint=fix) from error
+        raise ToolgenError(f"no model provider is named {name.provider!r}", hint=fix) from error
 
 
 def _at_url(provider: str, url: str) -> Provider[Any]:

@@ -57,13 +57,13 @@ def check(native: Sequence[NativeTool], tools: Sequence[ToolSpec], model: Model)
         if not own:
             return
         if declared and model.profile.get("google_supports_tool_combination") is False:
-            raise PlannerError("it cannot have tools of its provider together with other tools")
+            raise PlannerError("it does not support tools of its provider together with other tools")
         model.prepare_request(None, ModelRequestParameters(function_tools=declared, native_tools=own))
     except (PlannerError, UserError) as error:
         ids = ", ".join(tool.id for tool in native)
         raise RegistrationError(
-            f"{model.model_name} cannot have {ids}: {redact(str(error))}",
-            hint="remove the NativeTool from what the agent uses, or give the agent another model",
+            f"{model.model_name} does not support {ids}: {redact(str(error))}",
+            hint="remove the NativeTool from what the agent uses, or choose another model for the agent",
         ) from error
 
 
@@ -101,7 +101,7 @@ def _known_tool(tool: NativeTool) -> AbstractNativeTool:
     kind = _KINDS.get(plain, plain)
     made = NATIVE_TOOL_TYPES.get(kind)
     if made is None:
-        raise _UnknownToolError(f"pydantic-ai knows no tool {tool.kind!r} of {tool.provider}")
+        raise _UnknownToolError(f"pydantic-ai has no tool {tool.kind!r} of {tool.provider}")
     options = {field.name for field in fields(made)} - {"kind"}
     if unknown := sorted(set(tool.config) - options):
         raise _UnknownToolError(f"pydantic-ai has no {unknown[0]!r} for {tool.kind}")

@@ -29,7 +29,7 @@ _MESSAGE: Final[dict[str, Json]] = {
     "properties": {
         "message": {
             "type": "string",
-            "description": "What the agent is told; without it, the person's own words.",
+            "description": "Message for the agent. Default: the person's own words.",
         }
     },
     "additionalProperties": False,

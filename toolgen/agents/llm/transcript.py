@@ -35,9 +35,9 @@ _MARKS_ERRORS: Final = frozenset({"anthropic"})
 """Systems for which pydantic-ai marks a failed result and leaves its text alone; for others it wraps it."""
 _TAKEN: Final = "Taken."
 _EMPTY: Final = "[empty message]"
-"""What stands in the place of words that are blank, where a provider wants some."""
+"""Placeholder for a blank message, for providers that require text."""
 _NOT_TAKEN: Final = (
-    "Not taken, because other tools were called in the same answer. Call it alone, after their results."
+    "Discarded, because other tools were called in the same answer. Call it alone, after their results."
 )
 
 

@@ -17,8 +17,9 @@ LOOP_VERSION: Final = 9
 """The only version of the loop that is executed; what changes for the runs of a journal raises it."""
 
 TRANSFER: Final = "transfer:"
-"""What the key of the operation begins with that hands the conversation over, and which ends the id of the
-run that takes it."""
+"""Prefix of the key of the operation that hands the conversation over. The id of the run that takes over ends
+with the key.
+"""
 
 AwaitKind = Literal["clarification", "questions", "confirmation", "external"]
 
@@ -34,7 +35,7 @@ StopReason = Literal[
     "missing_fields",
     "failed",
 ]
-"""Why a run ended: by its planner's answer, a tool, another agent, or a limit."""
+"""Reason for the end of a run: its planner's answer, a tool, another agent, or a limit."""
 
 
 class Parent(TypedDict):
@@ -130,7 +131,9 @@ class StepCall(TypedDict):
     is_sequential: bool
     """Whether the other sequential calls of its batch wait for its end, whatever process executes them."""
     sequential_key: NotRequired[str]
-    """What those have in common that wait; without it they are all the sequential ones of the batch."""
+    """Key that sequential calls share; calls with the same key run one at a time. Without it, the key covers
+    all sequential calls of the batch.
+    """
     starts_run: bool
     """Whether the run of another agent answers it."""
     is_designed: NotRequired[bool]
@@ -154,7 +157,7 @@ class PlanArgument(TypedDict):
     time_left: NotRequired[float]
     """Seconds for the attempt, where there is a limit."""
     attempt: NotRequired[int]
-    """Which attempt at the planning it is, from 1; the first where it is missing."""
+    """Number of the planning attempt, from 1; 1 if it is missing."""
     message_ids: NotRequired[list[str]]
     """Ids of what clients said into the run that is among what is new; none where it is missing."""
     is_back: NotRequired[bool]
@@ -167,7 +170,7 @@ class CallsStep(TypedDict):
     kind: Literal["calls"]
     text: str
     provider: NotRequired[ProviderDocument]
-    """What the provider says of the text; missing where it says nothing."""
+    """Facts of the provider about the text; missing if there are none."""
     calls: list[StepCall]
     usage: list[ModelUsage]
     dropped: NotRequired[list[Dropped]]
@@ -227,7 +230,7 @@ class HandOverStep(TypedDict):
 
 
 Step: TypeAlias = CallsStep | FinalStep | ProblemStep | AwaitStep | HandOverStep
-"""What a planner wants, and what it spent to find that out."""
+"""Next step that a planner requests, with its model usage."""
 
 
 class Retry(TypedDict):
@@ -292,7 +295,7 @@ class Failure(TypedDict):
     """`planner`, `malformed_response`, `limit`, or how the engine ended the run."""
     message: str
     causes: list[str]
-    """What stands behind it, the nearest first, also in the runs of other agents."""
+    """Causes of the failure, the nearest first, including those in the runs of other agents."""
 
 
 class QuestionDocument(TypedDict):
@@ -303,7 +306,7 @@ class QuestionDocument(TypedDict):
     question: str
     answer_schema: dict[str, Json]
     reason: NotRequired[str]
-    """Why it is asked again, where an answer was given and not used."""
+    """Reason for asking again after an answer that could not be used."""
 
 
 class AcceptArgument(TypedDict):
@@ -313,7 +316,7 @@ class AcceptArgument(TypedDict):
     """Key of the wait."""
     about: QuestionDocument
     answer: Json
-    """What the journal holds as the answer."""
+    """Answer as stored in the journal."""
 
 
 class KeepArgument(TypedDict):
@@ -346,7 +349,7 @@ class RunDocument(TypedDict):
     is_truncated: NotRequired[bool]
     """The text is not complete; it is where this is missing."""
     provider: NotRequired[ProviderDocument]
-    """What the provider says of the text; missing where it says nothing."""
+    """Facts of the provider about the text; missing if there are none."""
 
 
 def tool_answer(call: StepCall, record: CallRecord) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from toolgen.waiting.loop import UNKNOWN
 from .documents import CallsStep, FinalStep, RunDocument, RunFacts, RunInput, event_ids
 
 _TOOL: Final = "tool:"
-"""What the key of the operation begins with that executes a call."""
+"""Prefix of the key of an operation that executes a call."""
 
 
 class RunEvents:

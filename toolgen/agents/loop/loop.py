@@ -97,7 +97,7 @@ class _Run:
         self._pending: list[PendingWorkDocument] = []
         self._children = 0
         self._causes: list[str] = []
-        """What the newest failed call was told, and what stands behind that."""
+        """Message of the newest failed call, followed by its causes."""
 
     async def go(self) -> RunDocument:
         await self._events.publish("run_started", run_started(self._facts))

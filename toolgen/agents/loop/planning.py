@@ -18,7 +18,7 @@ _CLOSING_S: Final = 60.0
 _GRACE_S: Final = 2 * GRACE_S
 """Seconds for an attempt to end itself when its time is over, before the engine ends it."""
 _CUT_SHORT: Final = ("timeout", "CancelledError")
-"""How an attempt fails that did not come to its end."""
+"""Kinds of failure of an attempt that was cut off."""
 _MOST_CUT_SHORT: Final = 3
 """Such attempts at one planning."""
 STORE_FAILED: Final = "StoreError"
@@ -60,7 +60,7 @@ class Plannings:
         self._events = events
         self._timeout: float | None = facts["policy"]["plan_timeout"]
         self.usage: list[ModelUsage] = []
-        """What all attempts cost, those that failed too."""
+        """Model usage of all attempts, including failed ones."""
         self.has_memory = False
         """Whether the host has a memory for the run."""
 

@@ -158,7 +158,7 @@ async def _completed(
     try:
         return _decoded(spec, again, limits)
     except ToolValidationError as error:
-        raise CompletionError(f"the model gave no {spec.id}: {error}") from error
+        raise CompletionError(f"the model returned no {spec.id}: {error}") from error
 
 
 def _decoded(spec: CompletionSpec[R], answer: PlanResult, limits: Limits) -> R:
@@ -176,7 +176,7 @@ def _decoded(spec: CompletionSpec[R], answer: PlanResult, limits: Limits) -> R:
         case FinalResponse():
             return spec.result.decode_null_as_absent(answer.text.encode(errors="replace"), limits)
         case _:
-            raise CompletionError(f"the planner of {spec.id} returned {type(answer).__name__}, and no answer")
+            raise CompletionError(f"the planner of {spec.id} returned {type(answer).__name__}, not an answer")
 
 
 async def _planned(planner: Planner, retry: PlannerRetry, plan_input: PlanInput) -> PlanResult:

@@ -83,7 +83,7 @@ def _left_out(answer: ToolAnswer, reads: Collection[str]) -> ToolAnswer:
         return answer
     note, is_read = f"an earlier result of {len(answer.text)} characters", answer.id in reads
     if not is_read:
-        note += "; call the tool again where you need it"
+        note += "; call the tool again if you need it"
     short = replace(answer, text=to_json({"left_out": note}).decode(), content=(), reminder="")
     return with_place(short, 0) if is_read else short
 

@@ -55,7 +55,7 @@ class AssistantMessage:
     native: Any = None
     """The same in the words of the model's provider, as JSON; for the planner that wrote it."""
     provider: ProviderFacts | None = None
-    """What the provider says of it; None where it says nothing."""
+    """Facts of the provider about the message; None if there are none."""
     type: Literal["assistant"] = "assistant"
 
 
@@ -79,7 +79,9 @@ class ToolAnswer:
     artifacts: tuple[ArtifactRef, ...] = ()
     """References for user interfaces; no planner gets them."""
     resolved_by: str = ""
-    """Who found out what became of a call whose outcome was unknown; "" for what its tool returned."""
+    """Person who reported the outcome of a call whose outcome was unknown; "" for the result of the tool
+    itself.
+    """
 
 
 @frozen_record

@@ -21,7 +21,7 @@ class ModelName(NamedTuple):
     """A model of a provider, or one at the URL of a server: `llama3.2@http://localhost:11434/v1`."""
 
     provider: str
-    """Which API is spoken; at a URL, OpenAI's chat completions by default."""
+    """API of the model; for a URL, OpenAI's chat completions by default."""
     model: str
     url: str
     """"" for the provider's own."""
@@ -41,6 +41,6 @@ class ModelName(NamedTuple):
         if match := _AT_PROVIDER.fullmatch(name):
             return ModelName(match["provider"], match["model"], "")
         raise RegistrationError(
-            f"{name!r} is no model",
+            f"{name!r} is not a model",
             hint=f'write "openai:gpt-5", "NAME@http://localhost:11434/v1" for a server, or "{DEMO}"',
         )

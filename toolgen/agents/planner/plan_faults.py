@@ -59,7 +59,7 @@ def faults(result: object) -> Iterator[str]:
             yield from _no_texts(result, "text")
             truncated: object = result.is_truncated
             if not isinstance(truncated, bool):
-                yield f"its is_truncated is a {type(truncated).__name__}, and no bool"
+                yield f"its is_truncated is a {type(truncated).__name__}, not a bool"
             yield from _no_facts(result.provider)
         case FinalResult():
             yield from _no_texts(result, "text")
@@ -70,14 +70,14 @@ def faults(result: object) -> Iterator[str]:
             if result.kind not in _KINDS:
                 yield f"its kind is {result.kind!r}; kinds are {', '.join(_KINDS)}"
             if not _is_row(result.missing_fields, str):
-                yield "its missing_fields are no tuple of texts"
+                yield "its missing_fields are not a tuple of strings"
             schema: object = result.schema
             if not isinstance(schema, Mapping | None):
-                yield f"its schema is a {type(schema).__name__}, and no mapping"
+                yield f"its schema is a {type(schema).__name__}, not a mapping"
         case HandOver():
             yield from _no_texts(result, "agent", "message")
         case _:
-            yield "it returns CallTools, FinalResponse, FinalResult, Await or HandOver"
+            yield "it must return CallTools, FinalResponse, FinalResult, Await or HandOver"
 
 
 def without_surrogates(result: PlanResult) -> PlanResult:
@@ -108,12 +108,12 @@ def _no_texts(result: object, *names: str) -> Iterator[str]:
     for name in names:
         value = getattr(result, name)
         if not isinstance(value, str):
-            yield f"its {name} is a {type(value).__name__}, and no text"
+            yield f"its {name} is a {type(value).__name__}, not a string"
 
 
 def _no_facts(facts: object) -> Iterator[str]:
     if not isinstance(facts, ProviderFacts | None):
-        yield f"its provider is a {type(facts).__name__}, and no ProviderFacts"
+        yield f"its provider is a {type(facts).__name__}, not a ProviderFacts"
 
 
 def _wrong_calls(calls: Any) -> Iterator[str]:
@@ -140,7 +140,7 @@ def _no_json(value: object) -> Iterator[str]:
     try:
         to_json(value)
     except Exception as error:  # noqa: BLE001 - a value of the author's may raise anything; it is the fault that is yielded
-        yield f"its result is no JSON: {error}"
+        yield f"its result is not JSON: {error}"
 
 
 def _is_row(values: object, kind: type) -> bool:

@@ -33,7 +33,7 @@ class CallTools:
     native: Any = None
     """Answer as the provider sent it; see `AssistantMessage.native`."""
     provider: ProviderFacts | None = None
-    """What the provider says of the answer; as in the other plans."""
+    """Facts of the provider about the answer, as in the other plans."""
 
 
 @record
@@ -130,9 +130,9 @@ class PlanInput:
     """Those that may be called now, by their wire names, in a stable order."""
     native: tuple[NativeTool, ...] = ()
     agent_instructions: str = ""
-    """What the agent is told of its task, with the values of the state; "" where its design says nothing."""
+    """Instructions of the agent, with the values of the state; "" if its design has none."""
     instructions: str = ""
-    """What the toolsets and tools say to the model; the same tools give the same text."""
+    """Instructions of the toolsets and tools; the same tools give the same text."""
     retry_hints: tuple[RetryHint, ...] = ()
     """Hints of the newest results: how to repair what failed."""
     restrict_to_tool: str = ""
@@ -142,7 +142,7 @@ class PlanInput:
     result_schema: Mapping[str, Json] | None = None
     """JSON Schema of the final result; None where the run ends with text."""
     closing: str = ""
-    """Why this is the last planning: only a final answer is taken; "" while it is not."""
+    """Reason why this is the last planning, in which only a final answer is accepted; "" otherwise."""
     reports: PlanReports
     chats: Chats = NO_CHATS
     """Makes the spans of requests to models, for planners that ask one."""

@@ -15,7 +15,9 @@ from toolgen.contract.record import frozen_record
 from .portable import portable_json
 
 FinishReason: TypeAlias = Literal["stop", "length", "content_filter", "tool_call", "error"]
-"""Why an answer ended: by itself, at the limit of its tokens, by a filter, with calls, or by an error."""
+"""Reason for the end of an answer: it was complete, or ended at the token limit, by a filter, with calls, or
+by an error.
+"""
 
 
 @frozen_record
@@ -41,7 +43,7 @@ class ProviderFacts:
     """Facts of the provider about an answer; those that it does not state are absent."""
 
     finish_reason: FinishReason | None = None
-    """None for a word of the provider that has no such meaning."""
+    """Normalized finish reason; None if the provider's own reason has no equivalent."""
     provider_finish_reason: str = ""
     """The provider's own word, such as `end_turn`."""
     citations: tuple[Citation, ...] = ()

@@ -62,7 +62,7 @@ class PlannerRetry:
         for name in ("initial_s", "max_s", "total_s"):
             value: float = getattr(self, name)
             if not 0 <= value < math.inf or (value == 0 and name != "total_s"):
-                raise ValueError(f"{name} is {value!r}; it is a positive number of seconds")
+                raise ValueError(f"{name} is {value!r}; it must be a positive number of seconds")
 
     def after(self, error: Exception, attempt: int) -> Retry:
         """Return the retry after an attempt, counted from 1, that failed with this error."""

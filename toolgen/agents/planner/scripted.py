@@ -13,7 +13,9 @@ from .plan_faults import PlannerError
 from .planner import FinalResponse, PlanInput, PlanResult
 
 ScriptStep: TypeAlias = PlanResult | str | Callable[[PlanInput], "PlanResult | str | Awaitable[PlanResult]"]
-"""What one planning returns: a result, a text as the final response, or what makes one of the input."""
+"""Result of one planning: a plan, a string as the final response, or a function of the input that returns
+one.
+"""
 
 
 class ScriptedPlanner:
@@ -42,14 +44,14 @@ class ScriptedPlanner:
         for run in (*runs, *(by_message or {}).values()):
             if isinstance(run, str):
                 raise ToolgenError(
-                    f"a run of the ScriptedPlanner is the text {run!r}, not a list of steps",
+                    f"a run of the ScriptedPlanner is the string {run!r}, not a list of steps",
                     hint=f"write ScriptedPlanner([{run!r}])",
                 )
         self._scripts = runs
         self._by_message = dict(by_message or {})
         self._order: dict[str, int] = {}
         self.inputs: list[PlanInput] = []
-        """What it was asked, in order."""
+        """Inputs of all plannings, in order."""
 
     async def plan_start(self, plan_input: PlanInput) -> PlanResult:
         """Return the first step of the run's list; raises as `plan_resume`."""
@@ -71,7 +73,7 @@ class ScriptedPlanner:
         elif self._by_message and not self._scripts:
             texts, keys = _texts_to(plan_input), ", ".join(map(repr, self._by_message))
             about = repr(texts[-1]) if texts else "the run, which answers no message"
-            raise PlannerError(f"no list of by_message is for {about}; there are {keys}")
+            raise PlannerError(f"by_message has no list for {about}; it has {keys}")
         else:
             place = self._order.setdefault(plan_input.run_id, len(self._order))
             name = f"run {place}"

@@ -163,7 +163,7 @@ def session_of(row: tuple[Any, ...]) -> Session:
         labels = json.loads(text)
     except ValueError as error:
         raise SessionError(
-            f"what the store holds of the labels of the session {session_id!r} is no JSON",
+            f"the stored labels of the session {session_id!r} are not JSON",
             hint="restore the store, or write the labels again",
         ) from error
     return Session(id=session_id, agent=agent, created_at=created_at, ended_at=ended_at, labels=labels)
@@ -292,7 +292,7 @@ def _messages(
             messages += read.of(text)
         except ValueError as error:
             raise SessionError(
-                f"what the store holds of {what} {place} of the run {run_id!r} is no message",
+                f"the stored {what} {place} of the run {run_id!r} is not a message",
                 hint=f"restore the store, or write the {what} again",
             ) from error
     return messages
@@ -310,7 +310,7 @@ def messages_as_text(messages: Sequence[Message]) -> str:
     try:
         return _ENCODER.encode(list(messages))
     except (TypeError, RecursionError) as error:
-        raise ValueError(f"the messages hold something that has no JSON: {error}") from error
+        raise ValueError(f"the messages contain a value that has no JSON form: {error}") from error
 
 
 def messages_from_text(text: str) -> tuple[Message, ...]:
@@ -321,7 +321,7 @@ def messages_from_text(text: str) -> tuple[Message, ...]:
     """
     documents = json.loads(text)
     if not isinstance(documents, list):
-        raise ValueError("the text is no list of messages")
+        raise ValueError("the text is not a list of messages")
     return messages_from_json(documents)
 
 

@@ -314,21 +314,21 @@ def with_those_above(run_id: str) -> list[str]:
 def unknown_session(session_id: str) -> UnknownSessionError:
     """Return the error of an id that no session has."""
     return UnknownSessionError(
-        f"there is no session {session_id!r} in this store,"
-        " which all processes that share runs have to share",
-        hint="create the session, or look its id up with list()",
+        f"the session {session_id!r} is not in this store; all processes that share runs must share the "
+        "store",
+        hint="create the session, or look up its id with list()",
     )
 
 
 def ended_session(session_id: str) -> EndedSessionError:
     """Return the error of a session that is over."""
-    return EndedSessionError(f"the session {session_id!r} is over", hint="start a session with a new id")
+    return EndedSessionError(f"the session {session_id!r} has ended", hint="start a session with a new id")
 
 
 def foreign_run(turn: Turn) -> SessionError:
     """Return the error of a turn whose run belongs to another session, without naming that session."""
     return SessionError(
-        f"the run {turn.run_id!r} belongs to another session than {turn.session_id!r}",
+        f"the run {turn.run_id!r} does not belong to the session {turn.session_id!r}",
         hint="give each run an id of its own",
     )
 
@@ -354,8 +354,9 @@ class UnusedSession:
 
     session_id: str
     used_at: float
-    """When it was created or ended, or something was kept of its newest turn, whichever was last; in seconds
-    since 1970."""
+    """Time of its creation, its end, or the newest data of its newest turn, whichever is latest; in seconds
+    since 1970.
+    """
 
 
 def not_kept(
