@@ -195,11 +195,11 @@ def change(runs: ProjectFolder, file: str, sql: str) -> None:
     [
         (
             "UPDATE message SET messages = '{' WHERE run_id = 'run_1'",
-            "damaged: session s-1: what the store holds of step 0 of the run 'run_1' is no message\n",
+            "damaged: session s-1: the stored step 0 of the run 'run_1' is not a message\n",
         ),
         (
             "UPDATE session SET labels = '{' WHERE id = 's-1'",
-            "damaged: the sessions cannot be listed: what the store holds of the labels of the session 's-1'",
+            "damaged: the sessions cannot be listed: the stored labels of the session 's-1'",
         ),
         (
             "UPDATE session SET summary = '{', summary_through = 'r' WHERE id = 's-1'",
@@ -207,7 +207,7 @@ def change(runs: ProjectFolder, file: str, sql: str) -> None:
         ),
         (
             "UPDATE active SET run_id = 'run_0', taken_at = 0 WHERE session_id = 's-1'",
-            "damaged: session s-1: run run_0 has its turn, and is gone (toolgen runs release ",
+            "damaged: session s-1: run run_0 holds its turn but does not exist (toolgen runs release ",
         ),
     ],
 )
@@ -224,7 +224,7 @@ def test_a_run_that_a_conversation_has_and_the_journal_lacks_is_named(runs: Proj
     start(runs, "run_1:s-1:fail here", "run_2:s-1:fail there", "run_3:s-2:fail here")
     change(runs, "runs.db", "DELETE FROM run WHERE run_id IN ('run_2', 'run_3')")
     done = runs.run("runs", "check")
-    assert done.out == "lost: session s-1: run run_2 of it is lost, or of another engine\n"
+    assert done.out == "lost: session s-1: run run_2 is lost, or belongs to another engine\n"
     assert done.code == 0
 
 
@@ -234,7 +234,7 @@ def test_a_key_and_a_lock_that_cannot_be_used_are_named(runs: ProjectFolder) -> 
     (runs.path / "runs.db.key").write_bytes(b"short")
     done = runs.run("runs", "check")
     assert done.code == 1
-    assert f"damaged: '{runs.path / 'runs.db.key'}' has 5 bytes and not the 32 of a key\n" in done.out
+    assert f"damaged: '{runs.path / 'runs.db.key'}' has 5 bytes, but a key has 32\n" in done.out
     assert f"damaged: '{runs.path / 'runs.db.lock'}' has the mode 0644, " in done.out
 
 

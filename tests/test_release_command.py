@@ -30,7 +30,7 @@ def test_a_lost_journal_is_accepted_and_its_sessions_are_free(runs: ProjectFolde
     assert refused.code == 2
     assert "runs.db' cannot be found any more: No such file or directory" in refused.err
     assert not (runs.path / "runs.db").exists()
-    assert "where it is lost for good: toolgen runs restore\n" in refused.err
+    assert "if it is lost for good: toolgen runs restore\n" in refused.err
     done = runs.run("runs", "restore")
     first, *rest = done.out.splitlines()
     assert (done.code, done.err) == (0, "")

@@ -248,7 +248,7 @@ def test_a_run_that_stands_still_says_why(runs: ProjectFolder) -> None:
     done = runs.run("runs", "resume", "run_1")
     assert (done.code, done.out) == (2, "")
     assert "error: run run_1 is stalled: " in done.err
-    assert done.err.endswith("  hint: cancel it, or go back to the version that began it\n")
+    assert done.err.endswith("  hint: cancel it, or go back to the version that started it\n")
     assert runs.run("runs", "cancel", "run_1").out == "run_1  canceled  x.agent  session s-1\n"
 
 
@@ -256,9 +256,7 @@ def test_a_run_that_stands_still_says_why(runs: ProjectFolder) -> None:
 def test_a_run_that_nobody_knows(runs: ProjectFolder, command: str) -> None:
     done = runs.run("runs", command, "run_9")
     assert (done.code, done.out) == (2, "")
-    assert done.err.startswith(
-        "error: no run has the id 'run_9'\n  hint: it may have been erased or forgotten, "
-    )
+    assert done.err.startswith("error: no run has the id 'run_9'\n  hint: it may have been erased, ")
     assert runs.run("runs", "list").err == "no run is stored\n"
 
 

@@ -92,9 +92,9 @@ async def test_a_file_without_a_number_is_refused_unchanged(tmp_path: Path, cont
     path = await new_file(tmp_path, content)
     execute(path, "PRAGMA user_version = 0", "PRAGMA application_id = 0")
     before = files(tmp_path)
-    with pytest.raises(ForeignFileError, match=f"is a database of something else than {content}") as caught:
+    with pytest.raises(ForeignFileError, match=f"is a database with other contents than {content}") as caught:
         SQLITE[content][1](path)
-    assert caught.value.hint == f"give the {content} a file of their own"
+    assert caught.value.hint == f"use a separate file for the {content}"
     assert files(tmp_path) == before
 
 

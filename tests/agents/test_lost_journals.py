@@ -43,7 +43,7 @@ async def test_a_restored_journal_makes_no_approved_call_again(
             assert "may have run" in (await handle.result()).text, "nobody is asked again"
     assert desk.done == ["pay a", "wipe b"]
     assert "runs.db is older than its witness" in caplog.text
-    assert "calls that had begun: 1, answers that were taken: 1, of runs: 1, of which go on: r" in caplog.text
+    assert "calls that had started: 1, accepted answers: 1, runs: 1, unfinished runs: r" in caplog.text
     async with desk.process() as (agents, handle):
         said = await agents.sessions.run_messages("r")
         assert [*unpaired(said)] == []
@@ -158,7 +158,7 @@ async def test_a_lost_journal_in_which_nothing_had_begun_is_noticed_too(tmp_path
         assert (await runtime.call("bank.accounts.pay_approved", {"amount": 5}, META)).status == "suspended"
     await InProcessEngine(tmp_path / "other.db").close()
     (tmp_path / "other.db").replace(path)
-    with pytest.raises(ReplacedFileError, match="is another journal than its witness knows"):
+    with pytest.raises(ReplacedFileError, match="is not the journal of its witness"):
         async with made():
             pass
     engine = InProcessEngine(path, worker=False)
@@ -180,7 +180,7 @@ async def test_no_client_makes_an_empty_file_in_the_place_of_one_that_was_remove
         for engine in (client, InProcessEngine(desk.folder / "runs.db")):
             with pytest.raises(StoreMissingError, match="cannot be found any more") as caught:
                 await engine.list_runs()
-            assert "where it is lost for good: toolgen runs restore" in str(caught.value.hint)
+            assert "if it is lost for good: toolgen runs restore" in str(caught.value.hint)
             with pytest.raises(StoreMissingError):
                 await engine.signal("r", "name", None, signal_id="x")
         with pytest.raises(StoreMissingError):
@@ -312,7 +312,7 @@ async def test_a_run_whose_output_has_another_shape_hides_no_other(tmp_path: Pat
         listed = {run.run_id: run for run in await agents.list_runs()}
         assert set(listed) == {"r", "other"}
         assert (listed["r"].status, listed["other"].status) == ("failed", "completed")
-        assert "another shape" in listed["r"].error
+        assert "does not have the shape" in listed["r"].error
 
 
 async def test_a_wait_that_cannot_be_read_hides_no_run(tmp_path: Path) -> None:

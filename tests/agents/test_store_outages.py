@@ -32,7 +32,7 @@ from toolgen.stores import StoreError
     [
         (AWAY, "a store of the runtime cannot be reached"),
         (UNKNOWN, "a store of the runtime cannot be reached"),
-        (LOCKED, "a store of the runtime is locked by others"),
+        (LOCKED, "a store of the runtime is locked by another process"),
     ],
 )
 async def test_a_planning_waits_for_what_it_reads_as_for_a_planner(error: StoreError, reason: str) -> None:
@@ -114,7 +114,7 @@ async def test_no_summary_is_made_again_in_a_turn_for_a_store_that_is_away() -> 
         (
             FULL,
             10,
-            "a store of the runtime has no room (10 attempts in 243 s)",
+            "a store of the runtime is out of space (10 attempts in 243 s)",
         ),
         (DAMAGED, 3, "it raised StoreCorruptError, and the log has the details (3 attempts in 3 s)"),
     ],
@@ -152,7 +152,7 @@ async def test_the_record_of_a_turn_waits(error: StoreError) -> None:
     ("error", "message"),
     [
         (AWAY, "a store of the runtime cannot be reached"),
-        (FULL, "a store of the runtime has no room"),
+        (FULL, "a store of the runtime is out of space"),
     ],
 )
 async def test_a_record_that_is_never_stored_fails_the_run(error: StoreError, message: str) -> None:

@@ -174,7 +174,7 @@ def test_a_worker_names_the_call_that_it_cuts_off(runs: ProjectFolder) -> None:
         worker.end(signal.SIGTERM)
         assert worker.code() == 0
     assert "run r-1: " in worker.log
-    assert " of x.tools.work did not end before its worker, and is cut off; another worker" in worker.log
+    assert " of x.tools.work did not end before its worker and was cut off; another worker" in worker.log
 
 
 def test_a_call_of_a_killed_worker_is_settled(runs: ProjectFolder) -> None:

@@ -54,7 +54,7 @@ def test_a_call_that_takes_too_long_is_cut_off_and_made_again(busy: ProjectFolde
         worker.end()
         assert worker.code() == 0
         assert "calls that are still running after 0.2 seconds are interrupted" in worker.log
-        assert " of x.tools.work did not end before its worker, and is cut off; another worker" in worker.log
+        assert " of x.tools.work did not end before its worker and was cut off; another worker" in worker.log
     assert state(busy) == "running"
     busy.write("a.gate", "")
     with working(busy):

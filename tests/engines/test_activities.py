@@ -129,7 +129,7 @@ async def test_what_a_loop_hands_over_is_json_and_exists(engine: Engine, what: s
     first(
         [
             ((1, 2), "$ is a tuple"),
-            ({"a": {1: 2}}, "$.a has the key 1, which is not a text"),
+            ({"a": {1: 2}}, "$.a has the key 1, which is not a string"),
             ([float("inf")], "$[0] is inf"),
             (float("nan"), "$ is nan"),
             (b"x", "$ is a bytes"),
@@ -289,7 +289,7 @@ async def test_an_unknown_run_is_said_to_be_unknown(engine: Engine) -> None:
 
 
 async def test_an_engine_belongs_to_one_owner_and_starts_once(engine: Engine, toys: Toys) -> None:
-    with pytest.raises(EngineError, match="has its loops and activities already"):
+    with pytest.raises(EngineError, match="already belongs to a runtime"):
         engine.register(loops=toys.loops(), activities=toys.activities())
     await engine.start()
     await engine.start(worker=False)

@@ -98,7 +98,7 @@ async def test_close_logs_each_call_that_it_cuts_off(
     await engine.close()
     again = "another worker executes it again" if engine.caps.is_durable else "its run ends with this process"
     assert sorted(caplog.messages) == [
-        f"run r: tool:{id_} of tool did not end before its worker, and is cut off; {then}"
+        f"run r: tool:{id_} of tool did not end before its worker and was cut off; {then}"
         for id_, then in (("once", "its outcome is unknown"), ("slow", again))
     ]
 

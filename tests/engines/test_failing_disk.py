@@ -103,7 +103,7 @@ def test_a_run_whose_journal_cannot_be_read_stands_still_and_goes_on(tmp_path: P
     text = "\n".join("|".join(line) for line in lines)
     assert "is damaged" not in text
     assert "stalled" not in text
-    assert text.count("runs stand still") == 1
+    assert text.count("runs wait for a store") == 1
 
 
 @pytest.mark.parametrize(
@@ -111,7 +111,7 @@ def test_a_run_whose_journal_cannot_be_read_stands_still_and_goes_on(tmp_path: P
     [
         (errno.EIO, "the disk of a store of the runtime fails"),
         (errno.EROFS, "a store of the runtime cannot be written to"),
-        (errno.ENOSPC, "a store of the runtime has no room"),
+        (errno.ENOSPC, "a store of the runtime is out of space"),
     ],
 )
 @pytest.mark.parametrize("run_id", ["child", "call"])

@@ -208,7 +208,7 @@ async def test_a_run_that_is_said_to_be_below_itself_keeps_none_from_being_cance
     await engine.start()
     await engine.cancel("good", reason="enough")
     assert (await engine.result("good")).state == "canceled"
-    with pytest.raises(StoreCorruptError, match="run bad is said to be below itself"):
+    with pytest.raises(StoreCorruptError, match="run bad is recorded as its own descendant"):
         await engine.replay("bad")
     await engine.close()
 

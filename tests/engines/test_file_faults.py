@@ -160,7 +160,7 @@ async def test_a_worker_whose_lock_was_removed_stops_and_leaves_the_runs_to_the_
     with pytest.raises(LeaseLostError):
         await asyncio.wait_for(result, 60)
     assert not engine.is_worker
-    assert [record.message for record in caplog.records if "the worker has stopped" in record.message]
+    assert [record.message for record in caplog.records if "the worker stopped" in record.message]
     other, others = InProcessEngine(tmp_path / "runs.db"), Toys()
     other.register(loops=others.loops(), activities=others.activities())
     others.open("b")
@@ -202,7 +202,7 @@ async def test_an_idle_worker_notices_that_its_file_was_replaced(tmp_path: Path,
     assert not engine.is_worker
     with pytest.raises(ReplacedFileError, match="was replaced under the process"):
         await play(engine, [], run_id="r")
-    with pytest.raises(ReplacedFileError, match="is another journal than its witness knows"):
+    with pytest.raises(ReplacedFileError, match="is not the journal of its witness"):
         await engine.start()
     await engine.close()
 

@@ -158,7 +158,7 @@ async def test_an_activity_may_break_off_by_itself(toys: Toys, make_engine: Make
     assert (await engine.result("r")).output == [
         "leaves: CancelledError: ",
         "cancels: CancelledError: ",
-        "speechless: MuteError: it cannot say why",
+        "speechless: MuteError: its text cannot be read",
     ]
     await engine.close()
 

@@ -192,7 +192,7 @@ async def test_one_that_was_replaced_meanwhile_is_refused(batches: SqliteBatches
     await other.close()
     other.path.rename(left.path)
     left.reopen()
-    with pytest.raises(ReplacedFileError, match="another journal than its witness knows"):
+    with pytest.raises(ReplacedFileError, match="is not the journal of its witness"):
         Witness(left).open()
     await left.close()
 
@@ -259,11 +259,11 @@ async def test_a_check_names_a_witness_that_cannot_be_used(batches: SqliteBatche
     with pytest.raises(StoreCorruptError, match="its first line cannot be read"):
         witness.check()
     path_of(batches).write_bytes(whole.replace(b"sqlite_", b"other_"))
-    with pytest.raises(ReplacedFileError, match="another journal than its witness knows"):
+    with pytest.raises(ReplacedFileError, match="is not the journal of its witness"):
         witness.check()
     path_of(batches).write_bytes(whole)
     await set_number(batches, 1)
-    with pytest.raises(ReplacedFileError, match=r"older than its witness \(calls that had begun: 1"):
+    with pytest.raises(ReplacedFileError, match=r"older than its witness \(calls that had started: 1"):
         witness.check()
     path_of(batches).chmod(0o666)
     with pytest.raises(UnsafeFileError, match="has the mode 0666"):

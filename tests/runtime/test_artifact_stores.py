@@ -152,7 +152,7 @@ async def test_what_a_killed_process_had_begun_to_remove_is_removed(tmp_path: Pa
 
 def test_a_place_that_is_no_folder_is_said_so(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x")
-    with pytest.raises(StoreError, match="is no folder"):
+    with pytest.raises(StoreError, match="is not a folder"):
         FileArtifactStore(tmp_path / "file")
     with pytest.raises(StoreMissingError, match="is in a folder that does not exist"):
         FileArtifactStore(tmp_path / "none" / "artifacts")

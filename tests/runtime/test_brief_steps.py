@@ -137,7 +137,7 @@ async def test_a_step_that_waits_for_something_else_is_refused(file: SqliteFile)
         await adding("a")(tx)
         await asyncio.sleep(0)
 
-    with pytest.raises(RuntimeError, match="has awaited something else than its transaction"):
+    with pytest.raises(RuntimeError, match="awaited something other than its transaction"):
         await file.write(waits)
     assert await file.read(texts) == []
 

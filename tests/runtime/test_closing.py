@@ -84,7 +84,7 @@ async def test_a_call_that_does_not_is_cut_off(
         assert (await made).status == "unknown"
     assert (await later(bank, InProcessEngine(tmp_path / "runs.db"), how)).status == "unknown"
     assert len(bank.paid) == 1
-    assert "is cut off; its outcome is unknown" in caplog.text
+    assert "was cut off; its outcome is unknown" in caplog.text
     assert [one for one in caplog.records if one.exc_info or one.levelno > logging.WARNING] == []
 
 

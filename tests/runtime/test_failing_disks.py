@@ -15,7 +15,7 @@ from toolgen.stores import StoreError
 from toolgen.stores.sqlite_file import SqliteFile
 from toolgen.stores.transactions import Transaction
 
-FAILING = "see what the system says of its disk"
+FAILING = "check the messages of the system about its disk"
 
 
 async def _read(transaction: Transaction) -> int:

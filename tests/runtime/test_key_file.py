@@ -52,17 +52,21 @@ def _socket(path: Path) -> None:
 
 
 REFUSED: dict[str, tuple[Callable[[Path], object], type[StoreError], str]] = {
-    "short": (lambda path: _file(path, content=KEY[:31]), StoreCorruptError, "has 31 bytes and not the 32"),
+    "short": (
+        lambda path: _file(path, content=KEY[:31]),
+        StoreCorruptError,
+        "has 31 bytes, but a key has 32",
+    ),
     "empty": (lambda path: _file(path, content=b""), StoreCorruptError, "has 0 bytes"),
     "long": (lambda path: _file(path, content=KEY * 9), StoreCorruptError, "has more bytes"),
     "readable by all": (lambda path: _file(path, 0o604), UnsafeFileError, "chmod 600"),
     "readable by the group": (lambda path: _file(path, 0o640), UnsafeFileError, "has the mode 0640"),
     "writable by all": (lambda path: _file(path, 0o666), UnsafeFileError, "has the mode 0666"),
-    "a FIFO": (os.mkfifo, ForeignFileError, "is no regular file"),
-    "a folder": (os.mkdir, ForeignFileError, "is no regular file"),
-    "a link": (_link, ForeignFileError, "is no regular file"),
-    "a device": (lambda path: path.symlink_to("/dev/zero"), ForeignFileError, "is no regular file"),
-    "a socket": (_socket, ForeignFileError, "is no regular file"),
+    "a FIFO": (os.mkfifo, ForeignFileError, "is not a regular file"),
+    "a folder": (os.mkdir, ForeignFileError, "is not a regular file"),
+    "a link": (_link, ForeignFileError, "is not a regular file"),
+    "a device": (lambda path: path.symlink_to("/dev/zero"), ForeignFileError, "is not a regular file"),
+    "a socket": (_socket, ForeignFileError, "is not a regular file"),
 }
 
 

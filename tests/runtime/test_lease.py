@@ -46,10 +46,10 @@ def _for_all(path: Path) -> None:
 
 
 REFUSED: dict[str, tuple[Callable[[Path], object], type[StoreError], str]] = {
-    "a FIFO": (os.mkfifo, ForeignFileError, "is no regular file, and a lock is kept in one"),
-    "a folder": (os.mkdir, ForeignFileError, "is no regular file"),
-    "a link": (lambda path: path.symlink_to("elsewhere"), ForeignFileError, "is no regular file"),
-    "a device": (lambda path: path.symlink_to("/dev/null"), ForeignFileError, "is no regular file"),
+    "a FIFO": (os.mkfifo, ForeignFileError, "is not a regular file, which a lock needs"),
+    "a folder": (os.mkdir, ForeignFileError, "is not a regular file"),
+    "a link": (lambda path: path.symlink_to("elsewhere"), ForeignFileError, "is not a regular file"),
+    "a device": (lambda path: path.symlink_to("/dev/null"), ForeignFileError, "is not a regular file"),
     "for all": (_for_all, UnsafeFileError, "has the mode 0666"),
 }
 

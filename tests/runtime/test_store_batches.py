@@ -236,9 +236,7 @@ async def test_a_row_that_is_there_already_is_a_sign_of_damage(tmp_path: Path) -
     batches = SqliteBatches(tmp_path / "words.db", format)
     await batches.run(add("a"))
     batches.put(PUT, "a")
-    with pytest.raises(
-        StoreCorruptError, match="a row contradicts one that is there: UNIQUE constraint failed"
-    ):
+    with pytest.raises(StoreCorruptError, match="a row contradicts a stored row: UNIQUE constraint failed"):
         await asyncio.wait_for(batches.wait_written(), 60)
     with pytest.raises(StoreCorruptError):  # so that no worker of the file is ready
         await BatchedFile(batches).check()

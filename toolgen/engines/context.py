@@ -25,8 +25,10 @@ class CallOptions:
     timeout: float | None = None
     """The limit of one attempt."""
     once: bool = False
-    """Nothing is tried again after `ActivityInfo.begun`. When the process ends after it, or the time, and no
-    result was kept, the operation ends as `outcome_unknown`. It may start before `ActivityInfo.all_kept`."""
+    """Whether the operation must not be repeated after `ActivityInfo.begun`. If the process ends or the time
+    is over after that, and no result was stored, the operation ends as `outcome_unknown`. It may start
+    before `ActivityInfo.all_kept`.
+    """
     is_kept_later: bool = False
     """Its end may be kept with what follows from it. The loop may go on before, of which nobody hears."""
 
@@ -170,14 +172,14 @@ class EndedRun:
     input: Any
     ending: Literal["failed", "canceled"]
     reason: str
-    """Why it was canceled, or has failed."""
+    """Reason for the cancellation or failure."""
     at: float
     """Seconds since 1970."""
     log: Sequence[Mapping[str, Json]]
     begun: Set[str]
     """Keys of the operations that began with `CallOptions.once`, also of those that ended."""
     waits: Mapping[str, Json]
-    """What each wait with a subject was about that was open, by their keys."""
+    """Subjects of the open waits, by their keys."""
     child_log: Callable[[str], Sequence[Mapping[str, Json]] | None] = lambda run_id: None
     """Returns the log of a child run, which is over, by its id; None where the engine does not have it."""
 

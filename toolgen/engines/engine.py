@@ -45,7 +45,7 @@ class ErasingEngine(Protocol):
 
 
 WorkerRole = Literal["all", "runs", "activities"]
-"""What a worker executes: loops and activities, loops alone, or activities alone."""
+"""Work of a worker: loops and activities, only loops, or only activities."""
 
 DRAIN_S: Final = 30.0
 """Seconds that activities have to end before a worker ends, where nobody says."""

@@ -16,7 +16,7 @@ class EngineError(ToolgenError):
 
 def already_registered() -> EngineError:
     """Return the error of an engine that another runtime has."""
-    return EngineError("this engine has its loops and activities already; it belongs to one runtime")
+    return EngineError("this engine already belongs to a runtime; each runtime needs its own engine")
 
 
 class EngineClosedError(EngineError):
@@ -36,8 +36,7 @@ def unknown_run(run_id: str) -> UnknownRunError:
     """Return the error; in the same words for a run that is not there and for one of somebody else."""
     return UnknownRunError(
         f"no run has the id {run_id!r}",
-        hint="it may have been erased or forgotten, of which nothing is kept, "
-        "or belong to another session or agent",
+        hint="it may have been erased, deleted after its retention, or belong to another session or agent",
     )
 
 
@@ -47,14 +46,15 @@ class WaitOverError(EngineError):
 
 def wait_over(run_id: str, op: str) -> WaitOverError:
     """Return the error of an answer whose wait has ended."""
-    return WaitOverError(f"no wait is open for {op} of run {run_id} any more")
+    return WaitOverError(f"run {run_id} no longer waits for {op}")
 
 
 def session_over(session: str) -> WaitOverError:
     """Return the error of an answer in a session that has ended."""
     return WaitOverError(
         f"the session {session!r} has ended, and the answer was not stored",
-        hint="start a session with a new id; Runtime.waits.cancel(token) takes back what still waits",
+        hint="start a session with a new id; Runtime.waits.cancel(token) cancels a call that is still "
+        "suspended",
     )
 
 
@@ -79,7 +79,7 @@ def require_version(run_id: str, loop: str, version: object, newest: int) -> Non
     if version != newest:
         raise NondeterminismError(
             f"run {run_id} has version {version} of the loop {loop!r}; this toolgen executes {newest}",
-            hint="execute it with the version of toolgen that began it, or cancel it",
+            hint="execute it with the version of toolgen that started it, or cancel it",
         )
 
 

@@ -10,8 +10,10 @@ from toolgen.contract.record import frozen_record
 RunState = Literal["running", "waiting", "completed", "failed", "canceled"]
 """`waiting`: nothing goes on before a signal comes."""
 Receipt = Literal["accepted", "same", "conflict", "recorded"]
-"""What became of an answer. `accepted`: the run has it. `same`: this answer was given before. `conflict`:
-another one was. `recorded`: it is kept, no other one is, and a worker will find it."""
+"""Status of an answer. `accepted`: the run has it. `same`: this answer was given before. `conflict`: a
+different answer was given before. `recorded`: it is the only answer that is stored, and a worker will find
+it.
+"""
 
 
 @frozen_record
@@ -29,7 +31,7 @@ class OpenWait:
     op: str
     about: Json
     fault: str = ""
-    """Why its subject cannot be read, which is None then."""
+    """Reason why its subject cannot be read and is therefore None."""
 
 
 @frozen_record
@@ -57,7 +59,7 @@ class RunStatus:
     state: RunState
     input: Json
     output: Json = None
-    """What the loop returned."""
+    """Return value of the loop."""
     error: str = ""
     children: tuple[str, ...] = ()
     """Ids of its child runs, in the order of their start."""

@@ -37,9 +37,13 @@ _FAILS: Final = frozenset(
 )
 _LACKS: Final = frozenset((errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ENOLCK, errno.EAGAIN))
 """The process or its machine has no more of what it takes to open, lock or read a file."""
-READ_ONLY: Final = "mount its disk for writing, and see why it is not: a system that finds errors does that"
-FAILING: Final = "see what the system says of its disk (dmesg), and restore nothing: it may be as it was"
-_LIMITS: Final = "close what has many files open, or raise the limits of this process (ulimit -n)"
+READ_ONLY: Final = (
+    "mount its disk for writing, and find out why it is read-only: a system does that after disk errors"
+)
+FAILING: Final = (
+    "check the messages of the system about its disk (dmesg); do not restore the file yet, it may be intact"
+)
+_LIMITS: Final = "stop processes with many open files, or raise the limits of this process (ulimit -n)"
 ROOM: Final = "free space on its disk, or raise the quota, and try again"
 
 
@@ -49,7 +53,7 @@ class StoreError(ToolgenError):
     is_temporary: ClassVar[bool] = False
     """The same step may work later: nothing that is kept is wrong."""
     public_text: ClassVar[str] = "a store of the runtime cannot be used, and the log has the details"
-    """What clients and models may know of it: neither a server nor a file."""
+    """Text for clients and models, without the name of a server or file."""
 
     def __init__(self, message: str, *, path: Path | None = None, server: str = "", hint: str) -> None:
         super().__init__(f"{server or repr(str(path))} {message}", hint=hint)
@@ -63,7 +67,7 @@ class StoreLockedError(StoreError):
     """Another process holds the file for longer than a step waits."""
 
     is_temporary = True
-    public_text = "a store of the runtime is locked by others"
+    public_text = "a store of the runtime is locked by another process"
 
 
 class StoreDiskError(StoreError):
@@ -80,7 +84,7 @@ class StoreFullError(StoreError):
     """There is no room for what was to be written."""
 
     is_temporary = True
-    public_text = "a store of the runtime has no room"
+    public_text = "a store of the runtime is out of space"
 
 
 class StoreReadOnlyError(StoreError):
@@ -94,7 +98,7 @@ class StoreMissingError(StoreError):
     """The file was removed while it was open, or its folder does not exist."""
 
     is_temporary = True
-    public_text = "a store of the runtime is not there"
+    public_text = "a store of the runtime is missing"
 
 
 class StoreCorruptError(StoreError):
@@ -134,7 +138,7 @@ class StoreConnectionError(StoreError):
     def __init__(self, message: str, *, server: str, hint: str, is_unknown: bool = False) -> None:
         super().__init__(message, server=server, hint=hint)
         self.is_unknown = is_unknown
-        """Nobody knows whether the step was stored."""
+        """Whether it is unknown if the step was stored."""
 
 
 class StoreClosedError(StoreError):

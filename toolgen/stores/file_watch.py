@@ -25,7 +25,7 @@ _MODE: Final = 0o600
 MESSAGE_BYTES: Final = 2**15
 """Size of a message; a longer one is not sent."""
 _ADDRESS_BYTES: Final = 100
-"""What fits into a socket address (`sockaddr_un`); a descriptor of the folder leads to a longer one."""
+"""Maximum length of a socket address (`sockaddr_un`); a descriptor of the folder leads to a longer one."""
 
 
 class FileWatch:
@@ -49,7 +49,7 @@ class FileWatch:
         self._timer: Timer | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._socket: socket.socket | None = None
-        """None where the folder of the file, or the system, has no sockets."""
+        """Socket of this process; None if the folder or the system has no sockets."""
         self._own = ""
         self._clients: set[str] = set()
         self._descriptor: int | None = None

@@ -37,12 +37,12 @@ from .safe_places import require_own_place
 T = TypeVar("T")
 
 BUSY_S: Final = 10.0
-"""How long a step waits for other processes, in seconds."""
+"""Maximum wait of a step for other processes, in seconds."""
 _RETRY_S: Final = 0.005
 _MODE: Final = 0o700
 """The mode of a new folder: what it holds is the business of its owner."""
 _GONE: Final = "gone-"
-"""What the name of a shelf begins with that is being removed."""
+"""Prefix of the name of a shelf that is being removed."""
 
 
 def _make_folder(path: Path) -> None:
@@ -214,7 +214,7 @@ def _locked_error(path: Path, busy_s: float) -> StoreLockedError:
     return StoreLockedError(
         f"has been locked by another process for {busy_s:g} s",
         path=path,
-        hint="find the process that has the folder open (lsof, fuser), let it end, and try again",
+        hint="find the process that has the folder open (lsof, fuser), stop it, and try again",
     )
 
 
@@ -229,6 +229,6 @@ def _store_error(error: OSError, path: Path) -> StoreError:
         message = f"{what}: {error.strerror}"
         return StoreMissingError(message, path=path, hint="restore the folder, or restart the process")
     if error.errno in (errno.EEXIST, errno.ENOTDIR):
-        return StoreError("is no folder", path=path, hint="name a folder, or a new one")
-    allow = "let the user of this process write to the folder and what is in it"
-    return system_error(error, path, what, allow=allow, hint="look at the folder and its disk")
+        return StoreError("is not a folder", path=path, hint="name a folder, or a new one")
+    allow = "let the user of this process write to the folder and its files"
+    return system_error(error, path, what, allow=allow, hint="check the folder and its disk")

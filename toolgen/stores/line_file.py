@@ -29,7 +29,7 @@ class LineFile:
         self._is_used = False
         """It was opened, and nobody has closed it."""
         self.size_bytes = 0
-        """While it is open."""
+        """Size of the file while it is open."""
         self._is_torn = False
         """A part of a line was written."""
 
@@ -115,7 +115,7 @@ class LineFile:
         """Write the lines of the open file to its path, which leads to it no more."""
         self.replace([os.pread(descriptor, self.size_bytes, 0)])
         self.open()
-        log.warning("%s was removed or replaced while it was written, and is there again", self.path)
+        log.warning("%s was removed or replaced while it was open; toolgen created it again", self.path)
 
     def _opened(self, flags: int) -> int:
         return open_own(self.path, flags, content=self._content)

@@ -49,7 +49,7 @@ class StoreRetry:
     total_s: float = 0.0
     """Seconds from the first attempt after which there is no other; 0 for a single attempt."""
     ends_at: float | None = None
-    """When every attempt ends, in the time of the event loop; None without a time limit."""
+    """Time at which every attempt ends, by the clock of the event loop; None without a time limit."""
 
     async def run(self, step: Callable[[], Awaitable[T]], what: str, *, is_idempotent: bool) -> T:
         """Return what the step returns; `what` names it in the log.

@@ -86,13 +86,13 @@ def _require_ours(path: Path, facts: os.stat_result, content: str, instead: str)
         raise _foreign(path, content)
     if facts.st_uid != os.geteuid():
         raise UnsafeFileError(
-            f"belongs to the user {facts.st_uid}, and this process is {os.geteuid()}",
+            f"belongs to the user {facts.st_uid}, but this process runs as {os.geteuid()}",
             path=path,
-            hint=f"run as its owner{instead}",
+            hint=f"run it as its owner{instead}",
         )
     if facts.st_mode & _OTHERS:
         raise UnsafeFileError(
-            f"has the mode {stat.S_IMODE(facts.st_mode):04o}, by which others may read or write it",
+            f"has the mode {stat.S_IMODE(facts.st_mode):04o}, which lets other users read or write it",
             path=path,
             hint=f"if nobody else has used it: chmod 600 {path}",
         )
@@ -100,9 +100,9 @@ def _require_ours(path: Path, facts: os.stat_result, content: str, instead: str)
 
 def _foreign(path: Path, content: str) -> ForeignFileError:
     return ForeignFileError(
-        f"is no regular file, and a {content} is kept in one",
+        f"is not a regular file, which a {content} needs",
         path=path,
-        hint=f"move it away, and restore the {content}",
+        hint=f"move it away and restore the {content}",
     )
 
 
@@ -155,7 +155,7 @@ class Lease:
         """
         if self._descriptor is not None and not is_open_at(self._path, self._descriptor):
             raise LeaseLostError(
-                "was removed or replaced under the process that holds it",
+                "was removed or replaced while this process used it",
                 path=self._path,
                 hint="restart this process, and leave the file where it is",
             )
@@ -216,7 +216,7 @@ def read_key(path: Path) -> bytes | None:
     if len(key) != _BYTES:
         size = "more" if len(key) > _BYTES else len(key)
         raise StoreCorruptError(
-            f"has {size} bytes and not the {_BYTES} of a key", path=path, hint="restore it from a backup"
+            f"has {size} bytes, but a key has {_BYTES}", path=path, hint="restore it from a backup"
         )
     return key
 

@@ -10,7 +10,7 @@ from typing import Final
 from .errors import UnsafeFileError
 
 _BESIDE: Final = ("", "-wal", "-shm", "-journal")
-"""What the names of a SQLite file and of what belongs to it end in; a journal is rolled back in any mode."""
+"""Suffixes of a SQLite file and its companion files; a journal is rolled back in any mode."""
 
 
 def require_own_place(path: Path) -> None:
@@ -23,8 +23,8 @@ def require_own_place(path: Path) -> None:
     """
     folder = Path(os.path.realpath(path.parent))
     if not (real := Path(os.path.realpath(path))).is_relative_to(folder):
-        hint = "name the file that it leads to"
-        raise UnsafeFileError(f"is a link out of its folder, to {str(real)!r}", path=path, hint=hint)
+        hint = "pass the path of its target"
+        raise UnsafeFileError(f"is a link to {str(real)!r}, outside its folder", path=path, hint=hint)
     if os.name == "nt":
         return
     for file in (Path(f"{real}{end}") for end in _BESIDE):
@@ -34,7 +34,7 @@ def require_own_place(path: Path) -> None:
             continue
         if facts.st_mode & stat.S_IWOTH:
             raise UnsafeFileError(
-                f"has the mode {stat.S_IMODE(facts.st_mode):04o}, by which every user can write it",
+                f"has the mode {stat.S_IMODE(facts.st_mode):04o}, which lets every user write it",
                 path=file,
                 hint=f"if nobody else has changed it: chmod o-w {file}",
             )
@@ -42,5 +42,5 @@ def require_own_place(path: Path) -> None:
             raise UnsafeFileError(
                 f"belongs to the user {facts.st_uid}, in a folder that every user can write",
                 path=file,
-                hint="keep it in a folder of your own",
+                hint="store it in a folder of your own",
             )

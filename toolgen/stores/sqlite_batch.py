@@ -73,7 +73,7 @@ class WriteBatch:
         try:
             self._write_rows(database, find_contested)
         except UnicodeEncodeError:  # nothing after such a row would ever be written
-            log.exception("a text with lone surrogates is written to %s without them", path)
+            log.exception("lone surrogates were removed from a text that is written to %s", path)
             database.execute("ROLLBACK")
             database.execute("BEGIN IMMEDIATE")
             self.rows = [(sql, tuple(map(_encodable, row)), about) for sql, row, about in self.rows]
@@ -97,7 +97,7 @@ class WriteBatch:
         try:
             _execute(database, [row for row in self.rows if row[2] not in self.contested])
         except sqlite3.IntegrityError as error:  # the file has lost what the number of a row was counted from
-            raise DamagedRowError(f"a row contradicts one that is there: {error}") from error
+            raise DamagedRowError(f"a row contradicts a stored row: {error}") from error
 
     def call_back(self, path: Path) -> None:
         """Notify the callers: the batch is committed."""

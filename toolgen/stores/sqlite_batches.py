@@ -35,7 +35,7 @@ from .sqlite_thread import LaneSettings, SqliteThread, closed_error
 T = TypeVar("T")
 
 _LAZY_S: Final = 0.05
-"""How long a row waits that nobody waits for."""
+"""Maximum delay of a row that nobody waits for, in seconds."""
 _RETRY_S: Final = 1.0
 """Seconds between two attempts to write what could not be written."""
 
@@ -59,9 +59,9 @@ class SqliteBatches:
     on_damage: Callable[[], None]
     """Called when a batch could not be written because of `damage`."""
     damage: StoreError | None
-    """Why the newest batch could not be written, where the file is damaged."""
+    """Reason why the newest batch could not be written, if the file is damaged."""
     fault: StoreError | None
-    """Why the newest batch could not be written, and is tried again."""
+    """Reason why the newest batch could not be written and is retried."""
 
     def __init__(
         self,
@@ -132,7 +132,7 @@ class SqliteBatches:
             raise StoreError(
                 "is used by another event loop",
                 path=self.path,
-                hint="hand over to that of its runtime, with asyncio.run_coroutine_threadsafe",
+                hint="call it from the event loop of its runtime, with asyncio.run_coroutine_threadsafe",
             )
 
     def put(self, sql: str, *row: Any) -> None:

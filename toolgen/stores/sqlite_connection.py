@@ -20,7 +20,7 @@ from .transactions import Step
 T = TypeVar("T")
 
 Synchronous: TypeAlias = Literal["NORMAL", "FULL"]
-"""What a commit survives: `FULL` a loss of power, `NORMAL` only the end of the process."""
+"""Durability of a commit: `FULL` survives a power failure, `NORMAL` only the end of the process."""
 
 _MODE: Final = 0o600
 """The mode of a new file, which is its owner's business. SQLite gives the files beside it the same."""
@@ -48,10 +48,10 @@ def create_file(path: Path) -> None:
         sync_folder(target.parent)
     except FileExistsError:
         if target.is_dir():
-            raise StoreError("is a folder", path=path, hint="name a file") from None
+            raise StoreError("is a folder", path=path, hint="pass a file") from None
     except OSError as error:
         allow = "let the user of this process write to the folder of the file"
-        hint = "name a file in a folder that can be written to"
+        hint = "pass a file in a folder that can be written to"
         raise system_error(error, path, "cannot be created", allow=allow, hint=hint) from error
 
 
@@ -155,6 +155,6 @@ def on_connection(step: Step[T]) -> Callable[[sqlite3.Connection], T]:
             value: T = done.value
             return value
         running.close()
-        raise RuntimeError("a step of a store has awaited something else than its transaction")
+        raise RuntimeError("a step of a store awaited something other than its transaction")
 
     return run

@@ -29,7 +29,7 @@ _BUSY: Final = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTO
 _WRITING: Final = {sqlite3.SQLITE_IOERR_WRITE, sqlite3.SQLITE_IOERR_SHMSIZE}
 """SQLite has FULL for ENOSPC only; all else that a write fails by has these."""
 _SEEMS_DAMAGED: Final = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
-"""What a file that cannot be read looks like, and a damaged one too."""
+"""Error codes of an unreadable file, which may also be damaged."""
 _READING: Final = {sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN}
 _NOT_TEXT: Final = "decode to UTF-8"
 """A part of the message of the module `sqlite3`, which gives this error no code."""
@@ -40,20 +40,20 @@ _PROBLEMS: Final[dict[int, tuple[type[StoreError], str, str]]] = {
     sqlite3.SQLITE_NOTADB: (
         ForeignFileError,
         "is not a SQLite database",
-        "name a file that toolgen made, or a new one",
+        "pass a file that toolgen created, or a new one",
     ),
     sqlite3.SQLITE_CORRUPT: (StoreCorruptError, "is damaged: {}", _REPAIR),
     sqlite3.SQLITE_CANTOPEN: (StoreDiskError, "cannot be opened: {}", f"{_ALLOW}; {FAILING}"),
     sqlite3.SQLITE_IOERR: (StoreDiskError, "cannot be read or written: {}", FAILING),
 }
-_OTHER_PROBLEM: Final = (StoreError, "cannot be used: {}", "look at the file, its folder and its disk")
+_OTHER_PROBLEM: Final = (StoreError, "cannot be used: {}", "check the file, its folder and its disk")
 _OURS: Final = {
     sqlite3.SQLITE_CONSTRAINT,
     sqlite3.SQLITE_MISMATCH,
     sqlite3.SQLITE_MISUSE,
     sqlite3.SQLITE_RANGE,
 }
-"""What only a wrong statement gives; it says nothing of the file."""
+"""Error codes that only a wrong statement causes; the file is not at fault."""
 
 
 _UNREADABLE: Final = (
@@ -64,7 +64,7 @@ _UNREADABLE: Final = (
     OverflowError,
     sqlite3.DatabaseError,
 )
-"""What reading a row raises that is not as it was written; of those of SQLite only what `is_damage` says."""
+"""Exceptions of reading a damaged row; of the SQLite errors only those that `is_damage` accepts."""
 
 
 class SuspectedDamageError(Exception):
@@ -130,7 +130,7 @@ def _reason(error: BaseException) -> str:
         return "a text is not UTF-8"
     if isinstance(error, sqlite3.Error):
         return str(error)
-    return f"it is not as it was written ({type(error).__name__})"
+    return f"it is damaged ({type(error).__name__})"
 
 
 def is_busy(error: sqlite3.Error) -> bool:
@@ -181,7 +181,7 @@ def _store_error(error: Exception, path: Path, busy_s: float) -> StoreError:
         return StoreLockedError(
             f"has been locked by another process for {busy_s:g} s",
             path=path,
-            hint="find the process that has the file open (lsof, fuser), let it end, and try again",
+            hint="find the process that has the file open (lsof, fuser), stop it, and try again",
         )
     if error.sqlite_errorcode in _WRITING:
         return system_error(write_fault(path), path, "cannot be written to", allow=_ALLOW, hint=FAILING)

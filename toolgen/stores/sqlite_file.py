@@ -29,7 +29,7 @@ from .transactions import Step, putting
 T = TypeVar("T")
 
 BUSY_S: Final = 10.0
-"""How long a step waits for other processes, in seconds."""
+"""Maximum wait of a step for other processes, in seconds."""
 
 
 class SqliteFile:
@@ -60,7 +60,7 @@ class SqliteFile:
             StoreError: it cannot be opened, or it is something else; the class says why.
         """
         if str(path) in ("", ":memory:"):
-            raise StoreError("is no file", path=Path(path), hint="use the store that keeps it in memory")
+            raise StoreError("is not a file", path=Path(path), hint="use the in-memory store")
         self._settings = LaneSettings(
             path=Path(path).absolute(), format=format, busy_s=busy_s, synchronous=synchronous
         )

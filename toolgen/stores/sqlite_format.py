@@ -15,7 +15,7 @@ class SqliteFormat:
     """The format of a file."""
 
     content: str
-    """What is kept, in the plural; messages name it."""
+    """Stored content in the plural, for messages."""
     application_id: int
     """The `application_id` of the file (SQLite's database header, offset 68)."""
     version: int
@@ -23,7 +23,7 @@ class SqliteFormat:
     statements: tuple[str, ...]
     """Create the tables in an empty file."""
     if_lost: str = "restart the process to begin with an empty one"
-    """What to do where a file is gone that nobody can restore; for messages."""
+    """Action if a file is missing and cannot be restored, for messages."""
     is_shrinking: bool = False
     """A new file can give pages back to its disk (SQLite's `auto_vacuum = INCREMENTAL`)."""
 
@@ -44,9 +44,9 @@ def is_ready(database: sqlite3.Connection, format: SqliteFormat, path: Path) -> 
         return False
     if application != format.application_id:
         raise ForeignFileError(
-            f"is a database of something else than {format.content}",
+            f"is a database with other contents than {format.content}",
             path=path,
-            hint=f"give the {format.content} a file of their own",
+            hint=f"use a separate file for the {format.content}",
         )
     if version != format.version:
         raise StoreFormatError(
@@ -86,7 +86,7 @@ def _require_tables(database: sqlite3.Connection, format: SqliteFormat, path: Pa
     ):
         if {str(name), str(table)} & tables:
             raise ForeignFileError(
-                f"has the {kind} {name!r}, which is not of the store",
+                f"has the {kind} {name!r}, which does not belong to the store",
                 path=path,
-                hint="find out who has changed the file, and restore it from a backup",
+                hint="find out who changed the file, and restore it from a backup",
             )

@@ -32,7 +32,7 @@ from .sqlite_format import SqliteFormat
 P = ParamSpec("P")
 T = TypeVar("T")
 _FAULTS: Final = (sqlite3.Error, DamagedRowError, SuspectedDamageError, UnicodeDecodeError)
-"""What a step raises because of its file, among other things."""
+"""Exceptions of a step, including those caused by its file."""
 
 
 @frozen_record(kw_only=False)
@@ -181,9 +181,9 @@ class SqliteThread:
             self._release()
         if is_busy:
             raise StoreLockedError(
-                "is read by another process, so its write-ahead log still has what was deleted",
+                "is read by another process, so its write-ahead log still contains deleted data",
                 path=self._settings.path,
-                hint="let the other process end, and try again",
+                hint="stop the other process, and try again",
             )
 
     def open(self) -> None:
@@ -300,7 +300,7 @@ class SqliteThread:
             self._drop()
         if self._database is None:
             if self._settings.is_lost():
-                raise self._missing("is empty, and was not before")
+                raise self._missing("is empty, but had contents before")
             self._database = open_connection(path, self._settings.format, until, self._settings.synchronous)
             self._file_id, self._wait_ms = file_id, 0
             self._close_left()

@@ -63,7 +63,7 @@ async def test_an_id_that_the_server_refuses_fails_its_run(engine: Engine) -> No
     await play(engine, [{"child": [], "is_needed": True}], run_id="é" * 496)
     for run_id in ("r", "y" * 995, "wide", "é" * 496):
         status = await engine.result(run_id)
-        assert (status.state, "bytes; the server takes 1000" in status.error) == ("failed", True)
+        assert (status.state, "bytes; the server accepts 1000" in status.error) == ("failed", True)
     await play(engine, [{"calls": [call("z" * 980)]}, {"child": []}], run_id="y" * 980)
     assert (await engine.result("y" * 980)).state == "completed"
     with pytest.raises(EngineError, match="length"):

@@ -257,7 +257,7 @@ def test_a_limit_that_the_server_does_not_take_is_refused() -> None:
     with pytest.raises(EngineError, match="max_payload_bytes is 2000001") as caught:
         TemporalEngine(limits=TemporalLimits(max_payload_bytes=2_000_001))
     assert "payloads=PostgresPayloads(database)" in caught.value.hint
-    with pytest.raises(EngineError, match="offload_bytes is 999; give 1000 to"):
+    with pytest.raises(EngineError, match="offload_bytes is 999; it must be 1000 to"):
         TemporalEngine(limits=TemporalLimits(offload_bytes=999))
 
 

@@ -30,5 +30,5 @@ async def test_a_namespace_that_is_not_there_lacks_no_search_attributes(
     engine.register(loops=toys.loops(), activities=toys.activities())
     with pytest.raises(EngineError, match=r"NOT_FOUND: .*nowhere") as caught:
         await engine.start()
-    assert caught.value.hint == "see that it is up, and that its namespace is there"
+    assert caught.value.hint == "check that it is running and that its namespace exists"
     await engine.close()

@@ -43,7 +43,7 @@ async def test_the_result_of_a_call_waits_for_the_store_and_the_call_is_made_onc
     await toys.has("begun", "a")
     await asyncio.to_thread(database.stop)
     toys.open("done")
-    await until(caplog, "waits to be kept: the store of large values cannot be used", 3)
+    await until(caplog, "waits to be stored: the store of large values cannot be used", 3)
     await asyncio.to_thread(database.start)
     status = await engine.result("r")
     assert (status.state, status.output) == ("completed", [[LARGE], [{"id": "b", "ok": True}]])

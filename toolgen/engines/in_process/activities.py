@@ -33,7 +33,7 @@ another order when the loop runs again.
 Result = TypeVar("Result")
 Arguments = TypeVarTuple("Arguments")
 
-_LOST: Final = "the journal lacks calls of this run that had begun, and this may be one of them"
+_LOST: Final = "the journal lost calls of this run that had started, and this might be one of them"
 log = logger("toolgen.engines")
 
 
@@ -127,7 +127,7 @@ class Tasks:
         if self._loop not in (None, asyncio.get_running_loop()) and not self._loop.is_closed():
             raise EngineError(
                 "the engine belongs to another event loop, which has not ended",
-                hint="make an engine for each event loop, or hand over with run_coroutine_threadsafe",
+                hint="create an engine for each event loop, or call it with run_coroutine_threadsafe",
             )
 
     def start(self, work: Work[Result], name: str) -> asyncio.Task[Result]:

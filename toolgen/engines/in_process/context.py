@@ -36,7 +36,7 @@ T = TypeVar("T")
 
 DEFAULT: Final = CallOptions()
 WAIT: Final = "wait"
-"""What the journal holds in the place of an activity's name."""
+"""Value of the journal for a wait, in the place of an activity's name."""
 _AGAIN_S: Final = 0.02
 """Seconds until a wait is ended again that could not be ended because of a signal."""
 

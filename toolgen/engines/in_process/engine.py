@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from .file_worker import FileWorker
 
 _TAKEN_S: Final = 5.0
-"""How long a client waits for the worker of another process to take its answer or cancellation."""
+"""Maximum wait of a client for the worker of another process to read its answer or cancellation, in seconds.
+"""
 
 
 class InProcessEngine:

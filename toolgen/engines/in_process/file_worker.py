@@ -30,12 +30,12 @@ from .witness import summary_of
 
 _RETRY_S: Final = 1.0
 _HELD: Final = (
-    "the wall clock is %.0f days ahead of all that %s holds: nothing that waits expires by it, and nothing "
-    "is forgotten. If it is right, run: toolgen runs release-clock. If not, set it and restart the worker"
+    "the wall clock is %.0f days ahead of everything in %s, so nothing expires and no run is deleted. If it "
+    "is right, run: toolgen runs release-clock. If not, set it and restart the worker"
 )
 _BEHIND: Final = (
-    "%s is older than its witness: such a call gets an unknown outcome and is not made again, and what was"
-    " answered is asked again (%s)"
+    "%s is older than its witness: calls that it lost get an unknown outcome and are not "
+    "repeated, and answered questions are asked again (%s)"
 )
 log = logger("toolgen.engines")
 
@@ -76,7 +76,7 @@ class FileWorker:
         self._only: set[str] | None = None
         """The runs to which the worker keeps; None for all."""
         self.lost: StoreError | None = None
-        """Why the worker has stopped by itself."""
+        """Reason why the worker stopped by itself."""
         self._stopping: set[asyncio.Task[object]] = set()
         self._batches.on_commit = self._on_commit
         self._batches.on_damage = runs.followers.wake_all
@@ -253,7 +253,7 @@ class FileWorker:
         return EngineError(
             f"the runs of {str(self._path)!r} are executed by another engine, in the process"
             f" {self._lease.holder()}",
-            hint="end that process first, or be a client of it: InProcessEngine(path, worker=False), "
+            hint="stop that process first, or connect as its client: InProcessEngine(path, worker=False), "
             "toolgen serve --no-worker",
         )
 
@@ -269,7 +269,7 @@ class FileWorker:
         """Trust the wall clock again, once an operator has said so."""
         if self._clock.held_s and self._batches.read(released_at) > self._clock():
             self._clock.release()
-            log.warning("the wall clock counts again for the runs of %s", str(self._path))
+            log.warning("the wall clock is used again for the runs of %s", str(self._path))
             self._resume_due()
 
     async def close(self) -> None:
@@ -301,7 +301,7 @@ class FileWorker:
         """Stop executing, for another worker may go on with the runs; the file is not written any more."""
         if self.lost is None:
             self.lost = error
-            log.error("the worker has stopped: %s", error)
+            log.error("the worker stopped: %s", error)
             self._stop()
             self._runs.is_working = False
             start_task(self._stopping, self._runs.close(), name="stopping the worker")
@@ -349,7 +349,7 @@ class FileWorker:
             self._cancel_damaged(unseen)
         elif record is None or record.ending is not None:
             if signal.key and unseen.is_late:
-                log.warning("run %s ended before it took the answer %s", unseen.run_id, signal.name)
+                log.warning("run %s ended before it read the answer %s", unseen.run_id, signal.name)
         else:
             self._runs.take(record, signal)
 

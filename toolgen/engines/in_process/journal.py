@@ -69,7 +69,7 @@ class SignalRecord:
     payload: bytes
     is_taken: bool = False
     key: str = ""
-    """What an answer has in common with those that say the same; "" of another signal."""
+    """Key that equal answers share; "" for any other signal."""
     no: int = 0
     """Its number in a journal that has numbers."""
 
@@ -90,7 +90,7 @@ class AttemptRecord:
     failed: int = 0
     """Attempts that failed."""
     until: float = 0.0
-    """When the next one may start, in seconds since 1970."""
+    """Time at which the next attempt may start, in seconds since 1970."""
     has_begun: bool = False
     """Its activity has said that it begins what must not happen twice."""
 
@@ -110,7 +110,7 @@ class RunRecord:
     starter: str | None = None
     """The run that has detached it."""
     began: float | None = None
-    """When the loop ran for the first time, in seconds since 1970."""
+    """First execution of the loop, in seconds since 1970."""
     ending: Ending | None = None
     output: bytes = NULL
     error: str = ""
@@ -233,7 +233,7 @@ class Followers:
         self._recent: dict[str, deque[tuple[int, Mapping[str, Json]]]] = {}
         """The newest reports of each run that goes on."""
         self._changes: dict[str, asyncio.Event] = {}
-        """What wakes those who wait for a change of the state of a run."""
+        """Events that wake listeners for a state change, by run."""
 
     @contextmanager
     def follow(self, run_id: str, offset: int) -> Iterator[ReportQueue]:
@@ -292,7 +292,7 @@ class Followers:
             after = event = None
             followers = ()
         if not (isinstance(after, int) and isinstance(event, dict)):
-            log.warning("a message of another process is no report")
+            log.warning("a message of another process is not a report")
             return
         for reports in followers:
             reports.add(after, event)
@@ -358,11 +358,11 @@ def encode(value: Any, what: str, limit: int | None = None) -> tuple[bytes, Any]
     except Exception as error:
         raise EngineError(f"{what} is not JSON: {_find_non_json(value) or error}") from error
     if not is_same:
-        raise EngineError(f"{what} is not JSON: {_find_non_json(value) or 'it comes back as something else'}")
+        raise EngineError(f"{what} is not JSON: {_find_non_json(value) or 'it is decoded as something else'}")
     if limit is not None and len(text) > limit:
         raise PayloadTooLargeError(
             f"{what} has {len(text)} bytes of JSON; the engine keeps {limit}",
-            hint="put it into a store, and hand over its reference",
+            hint="put it into a store and pass its reference",
         )
     return text, copy
 
@@ -385,11 +385,11 @@ def _find_non_json(value: object, path: str = "$", depth: int = 0) -> str:
         case float():
             return "" if value - value == 0 else f"{path} is {value}"
         case dict() | list() if depth > 150:
-            return f"it is nested deeper than {depth} levels, or holds itself"
+            return f"it is nested deeper than {depth} levels, or contains itself"
         case dict():
             for key, item in value.items():
                 if not isinstance(key, str):
-                    return f"{path} has the key {key!r:.60}, which is not a text"
+                    return f"{path} has the key {key!r:.60}, which is not a string"
                 if problem := _find_non_json(item, f"{path}.{key}", depth + 1):
                     return problem
             return ""

@@ -154,7 +154,7 @@ class Turnstile:
 
     def __init__(self) -> None:
         self._left = AT_ONCE
-        """How many more may begin in this turn; as many as at first once nobody waits."""
+        """Number of operations that may still start in this turn; it is reset once nobody waits."""
         self._is_turning = False
         """The next turn is awaited."""
         self._holders = 0
@@ -243,9 +243,9 @@ class LoopWait:
     wakeup: Wakeup
     timer: Timer | None = None
     until: float | None = None
-    """When it ends without a signal, in seconds since 1970."""
+    """Time at which the wait ends without a signal, in seconds since 1970."""
     record: OpRecord | None = None
-    """How it ended, once that is kept."""
+    """Stored end of the wait."""
 
 
 @dataclass(slots=True, frozen=True, kw_only=True)
@@ -282,9 +282,9 @@ class LiveRun:
     is_stopped: bool = False
     """It is over, or its engine was closed: nothing of it counts any more."""
     is_parked: bool = False
-    """Nothing goes on in it before a signal comes."""
+    """Whether the run does nothing until a signal comes."""
     fault: ToolgenError | None = None
-    """Why the run is stalled in this process; None where it is not."""
+    """Reason why the run is stalled in this process; None if it is not."""
     turnstile: Turnstile = field(default_factory=Turnstile)
     """Lets its activities begin in their order."""
     _is_checking: bool = False
@@ -326,7 +326,7 @@ class LiveRun:
         if isinstance(self.fault, NondeterminismError):
             raise NondeterminismError(
                 f"run {self.record.run_id} is stalled: {self.fault.message}",
-                hint="cancel it, or go back to the version that began it",
+                hint="cancel it, or go back to the version that started it",
             )
         if self.fault is not None:
             raise self.fault

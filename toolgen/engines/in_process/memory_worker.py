@@ -18,7 +18,7 @@ class MemoryWorker:
     """Executes the runs of a store in memory."""
 
     held_s: ClassVar[float] = 0.0
-    """What is in memory began under this very clock."""
+    """Zero, because runs in memory always started under this clock."""
     problem: ClassVar[None] = None
     fault: ClassVar[None] = None
 
@@ -43,7 +43,7 @@ class MemoryWorker:
         await self._runs.close()
 
     async def restore(self) -> LostJournal | None:
-        raise EngineError("the runs are in memory, and end with the process", hint="keep them in a file")
+        raise EngineError("the runs are in memory, and end with the process", hint="store them in a file")
 
     def secret(self, *, create: bool) -> bytes | None:
         return self._secret

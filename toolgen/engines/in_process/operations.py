@@ -21,7 +21,7 @@ from .journal import RunRecord, decode, encode
 from .live_run import Awake, LiveRun
 
 _TOOL: Final = re.compile(r"[\w.:/-]{1,200}")
-"""What may be the name of an activity; a model may ask for a tool of any name."""
+"""Pattern of activity names; a model can request a tool with any name."""
 
 EXIT: Final = "the loop raised an exception that ends the process"
 """The message of the error in the place of such an exception."""
@@ -33,7 +33,7 @@ def duplicate_operation(run_id: str, op: str) -> DuplicateOperationError:
     """Return the error of an operation whose key another one of the run has."""
     return DuplicateOperationError(
         f"the loop of run {run_id} uses the key {op!r} for two operations; "
-        "this is a mistake in the loop, please report it"
+        "this is a bug of the loop, please report it"
     )
 
 
@@ -71,7 +71,7 @@ def log_cut_off(run_id: str, op: str, activity: str, *, is_unknown: bool, is_dur
     if is_unknown:
         then = "its outcome is unknown"
     log.warning(
-        "run %s: %s of %s did not end before its worker, and is cut off; %s", run_id, op, activity, then
+        "run %s: %s of %s did not end before its worker and was cut off; %s", run_id, op, activity, then
     )
 
 
@@ -86,7 +86,7 @@ def error_text(error: BaseException) -> str:
     try:
         return str(error)
     except Exception:  # noqa: BLE001 - a class of the author's
-        return "it cannot say why"
+        return "its text cannot be read"
 
 
 def timed_out(limit_s: float) -> tuple[str, str]:

@@ -75,4 +75,6 @@ class Pruning:
         except Exception as error:
             self._not_before = self._clock() + _PAUSE_S
             is_ours = not isinstance(error, StoreError)
-            log.warning("runs that are over stay for now: %s", error, exc_info=is_ours)
+            log.warning(
+                "finished runs were not deleted; toolgen tries again later: %s", error, exc_info=is_ours
+            )

@@ -173,7 +173,7 @@ class LoopRuns:
         if record is None:
             return self.create_run(loop, text, run_id, session=run.record.session, parent=run.record.run_id)
         if record.parent != run.record.run_id:
-            raise EngineError(f"a run that is no child of {run.record.run_id} has the id {run_id}")
+            raise EngineError(f"a run that is not a child of {run.record.run_id} has the id {run_id}")
         if record.ending is not None:
             return LiveRun(record, run, self._parking)
         child = self.run_of(record)
@@ -230,7 +230,7 @@ class LoopRuns:
             try:
                 records[run_id] = find(run_id)
             except StoreCorruptError as error:
-                log.error("run %s cannot be canceled, nor its log be read: %s", run_id, error)
+                log.error("run %s cannot be canceled and its log cannot be read: %s", run_id, error)
                 records[run_id] = None
         return records
 

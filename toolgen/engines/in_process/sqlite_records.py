@@ -62,7 +62,7 @@ class Trees:
 
     records: list[RunRecord]
     damaged: dict[str, str]
-    """Why the tree of a run cannot be read; such a tree is left out.
+    """Reasons why the tree of a run cannot be read; such a tree is left out.
 
     An exception would keep the cursor of the row in its traceback, and so the snapshot of its connection.
     """
@@ -121,7 +121,7 @@ def _root(database: sqlite3.Connection, no: int) -> tuple[int, bool]:
 
 
 def _circle(database: sqlite3.Connection, no: int) -> DamagedRowError:
-    return DamagedRowError(f"run {run_name(database, no)} is said to be below itself")
+    return DamagedRowError(f"run {run_name(database, no)} is recorded as its own descendant")
 
 
 def run_name(database: sqlite3.Connection, no: int) -> str:

@@ -47,7 +47,7 @@ from .store import PAGE, RunStore
 from .witness import Fact, Witness, witness_path
 
 _CLOCK_S: Final = 1.0
-"""How old the time of the journal may be."""
+"""Maximum age of the stored time of the journal, in seconds."""
 
 log = logger("toolgen.engines")
 
@@ -86,7 +86,7 @@ class SqliteStore(RunStore):
         self._next = 0
         self._timed = 0.0
         self._damaged: dict[str, StoreCorruptError] = {}
-        """Why a run could not be loaded the last time."""
+        """Reasons why runs could not be loaded the last time."""
         self.on_park: Callable[[float], None] = lambda wake: None
         """Hears when a run that is parked has to go on by itself."""
         self.on_contested: Callable[[], None] = lambda: None

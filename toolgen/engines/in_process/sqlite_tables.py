@@ -41,7 +41,7 @@ FORMAT: Final = SqliteFormat(
     content="runs",
     application_id=0x74676A72,  # "tgjr"
     is_shrinking=True,
-    if_lost="where it is lost for good: toolgen runs restore",
+    if_lost="if it is lost for good: toolgen runs restore",
     version=4,
     statements=(
         """CREATE TABLE run (

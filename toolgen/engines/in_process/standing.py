@@ -36,7 +36,11 @@ class Standing:
     def begin(self, run_id: str, what: str, error: StoreError) -> None:
         """Record that a part of a run stands still; the first of all is logged."""
         if not self._faults:
-            log.error("runs stand still, and go on by themselves; the first is %s: %s", run_id, error)
+            log.error(
+                "runs wait for a store and resume when it works again; the first is %s: %s",
+                run_id,
+                error,
+            )
         self._faults.setdefault(run_id, {})[what] = error
 
     async def pause(self, run_id: str, what: str, error: StoreError) -> None:
@@ -58,7 +62,7 @@ class Standing:
         if faults is not None and faults.pop(what, None) is not None and not faults:
             del self._faults[run_id]
             if not self._faults:
-                log.warning("no run stands still any more")
+                log.warning("no run waits for a store any more")
 
     async def done(self, run: LiveRun, what: str, step: Callable[[], T]) -> T:
         """Do a step of a run that may have to read its journal, once it can be read, and return its value.

@@ -59,7 +59,7 @@ class RunStore:
         self.on_end: Callable[[], None] = lambda: None
         """Called when the end of a root run is kept."""
         self.finished = 0
-        """How many root runs are over, as far as the worker knows."""
+        """Number of finished root runs, as far as the worker knows."""
         self._records: dict[str, RunRecord] = {}
         self._open: dict[str, RunRecord] = {}
         """Those of runs that are not over."""

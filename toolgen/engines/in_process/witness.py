@@ -42,7 +42,7 @@ _REVOKE: Final = f"""
 """Revokes all grants of a journal that has lost some of their uses, or a revocation."""
 _COMMITTED: Final = """
     SELECT (SELECT value FROM meta WHERE name = 'id'), (SELECT value FROM meta WHERE name = 'witness')"""
-_ACCEPT: Final = "put the file back, or a copy of it; where it is lost for good: toolgen runs restore"
+_ACCEPT: Final = "put the file or a copy of it back; if it is lost for good: toolgen runs restore"
 _MOST: Final = 1 << 62
 """The number of a line is less; what is larger was not written by us, and no journal could hold it."""
 _NAMED: Final = 10
@@ -109,7 +109,7 @@ class Witness:
         self._file = LineFile(witness_path(batches.path), content="witness")
         self._number = self._batch = 0
         self._journal: tuple[str, int] | None = None
-        """While it is open, the id of the engine, and the newest number that is known to be committed."""
+        """Id of the engine and newest number that is known to be committed, while the witness is open."""
         self._new: list[tuple[Kind, str, str, str]] = []
         """The facts of the batch that is collected: kinds, runs, operations, and the runs at the top."""
         self.lost_calls: dict[str, list[str]] = {}
@@ -168,7 +168,7 @@ class Witness:
             raise StoreCorruptError(
                 "is damaged: its first line cannot be read",
                 path=self._file.path,
-                hint="start a worker, which writes it again",
+                hint="start a worker, which rewrites it",
             )
         if content.is_of_other(engine_id):
             raise self._other_journal()
@@ -198,7 +198,7 @@ class Witness:
 
     def _other_journal(self) -> ReplacedFileError:
         return ReplacedFileError(
-            "is another journal than its witness knows: the file was lost, or replaced",
+            "is not the journal of its witness: the file was lost or replaced",
             path=self._batches.path,
             hint=_ACCEPT,
         )
@@ -221,7 +221,7 @@ class Witness:
             raise ReplacedFileError(
                 "was replaced under the process that executes its runs",
                 path=self._batches.path,
-                hint="end this process, put the right file in its place, and start again",
+                hint="stop this process, put the right file in its place, and start again",
             )
 
     def note(self, kind: Kind, run_id: str, op: str, root: str = "") -> None:
@@ -289,7 +289,7 @@ class Witness:
                 self._file.open()
         except StoreError as error:
             if not self._is_failing:
-                log.warning("the witness misses what begins: %s", error)
+                log.warning("the witness cannot be written, so it lacks calls that start now: %s", error)
             self._is_failing = True
         else:
             self._is_failing = False
@@ -313,8 +313,8 @@ def summary_of(database: sqlite3.Connection, facts: Sequence[Fact]) -> str:
     calls = sum(fact.kind == "begun" for fact in facts)
     named = ", ".join(names[:_NAMED]) + (", …" if len(names) > _NAMED else "")
     return (
-        f"calls that had begun: {calls}, answers that were taken: {len(facts) - calls},"
-        f" of runs: {len(digests)}, of which go on: {named or 'none'}"
+        f"calls that had started: {calls}, accepted answers: {len(facts) - calls},"
+        f" runs: {len(digests)}, unfinished runs: {named or 'none'}"
     )
 
 

@@ -149,7 +149,10 @@ class Heartbeats:
                 [payload] = await self._converter.encode([end])
             except StoreAwayError as error:
                 log.warning(
-                    "run %s: %s waits to be kept: %s", info.workflow_id, info.activity_id, error.message
+                    "run %s: the result of %s waits to be stored: %s",
+                    info.workflow_id,
+                    info.activity_id,
+                    error.message,
                 )
                 await asyncio.sleep(pause)
                 pause = min(2 * pause, _LONGEST_PAUSE_S)
@@ -175,7 +178,7 @@ class Heartbeats:
             # The server takes 10,000 signals of a run; what it keeps with the activity is what counts.
             if events or error.status != RPCStatusCode.INVALID_ARGUMENT:
                 raise
-            log.info("run %s: it is not told that %s begins: %s", info.workflow_id, sent["op"], error)
+            log.info("run %s: the start of %s was not recorded: %s", info.workflow_id, sent["op"], error)
 
     async def _beat(self) -> None:
         while True:
@@ -357,11 +360,11 @@ class ActivityWorker:
             log.warning("%s; listeners miss events", error.message)
             return
         if piece is None:
-            log.warning("the workflow %s tells what is no piece of a log", workflow_id)
+            log.warning("the workflow %s returned a malformed log entry", workflow_id)
         elif workflow_id == f"{self._settings.prefix}{piece['run_id']}":
             self._tell(piece)
         else:
-            log.warning("the workflow %s tells of another run", workflow_id)
+            log.warning("the workflow %s returned a log entry of another run", workflow_id)
 
     def _tell(self, piece: LogPiece) -> None:
         """Tell listeners of this process of the events of a piece of a log."""

@@ -52,7 +52,7 @@ _PAUSE_S: Final = 0.02
 _LOST_TASK_S: Final = 15.0
 """Seconds that an answer waits for the end of a workflow task; the server ends a lost one after 10."""
 _NO_ROOM: Final = (RPCStatusCode.RESOURCE_EXHAUSTED, RPCStatusCode.UNAVAILABLE)
-"""What the server says of an update where ten of a workflow wait, and of one that it drops."""
+"""Statuses of an update that the server drops, or that has too many waiting updates before it."""
 
 
 class TemporalClient(RunReading):
@@ -149,8 +149,9 @@ class TemporalClient(RunReading):
         view = await self._view(run_id)
         if view.answer(sent["op"]) is None and not view.is_over(sent["op"]):
             raise UnsettledAnswerError(
-                f"run {run_id}: the server does not show yet whether the answer counts, or one before it",
-                hint="give the same answer again",
+                f"run {run_id}: the server does not show yet whether this answer or an earlier one was "
+                "accepted",
+                hint="send the same answer again",
             )
         return _receipt(run_id, view, sent)
 

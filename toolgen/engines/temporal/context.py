@@ -98,7 +98,7 @@ class WorkflowContext:
         self.children: list[workflow.ChildWorkflowHandle[Any, Any]] = []
         self.detached: list[str] = []
         self._places = asyncio.Semaphore(_MOST_CHILDREN)
-        """What a run takes that this one starts, until it is over."""
+        """Limit of the child runs that run at the same time."""
         self.fault: EngineError | None = None
         """The first of our bugs; it counts even if the loop has caught it."""
 
@@ -261,7 +261,7 @@ class WorkflowContext:
         except BaseException as error:
             self._places.release()
             if isinstance(error, WorkflowAlreadyStartedError):
-                message = f"a run that is no child of {self.run_id} has the id {run_id}"
+                message = f"a run that is not a child of {self.run_id} has the id {run_id}"
                 raise self._note_fault(EngineError(message)) from error
             raise
         handle.add_done_callback(lambda _: self._places.release())
@@ -287,7 +287,7 @@ class WorkflowContext:
             EngineError: it is longer than the server takes.
         """
         if (size := len(id_.encode())) > _LONGEST_ID:
-            message = f"an id has {size} bytes; the server takes {_LONGEST_ID}: {id_[:100]}…"
+            message = f"an id has {size} bytes; the server accepts {_LONGEST_ID}: {id_[:100]}…"
             raise self._note_fault(EngineError(message))
 
     def _require_running(self) -> None:

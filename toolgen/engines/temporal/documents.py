@@ -37,7 +37,7 @@ TURN: Final = "ToolgenTurn"
 WAITS: Final = "ToolgenWaits"
 """Search attributes of the types Keyword and KeywordList, without which runs go on as well."""
 NOTHING: Final = "nothing"
-"""What a run waits for that waits for nobody."""
+"""Value for a run that waits for nobody."""
 MEMO: Final = "toolgen."
 """The prefix of our keys in the memo of a run."""
 _RESERVED: Final = ("toolgen.", "__")

@@ -258,18 +258,22 @@ class TemporalEngine:
 
     def _require_registered(self) -> EngineSettings:
         if not self._is_registered:
-            raise EngineError("the engine has no loops yet", hint="give it to a runtime: Runtime(engine=…)")
+            raise EngineError(
+                "the engine does not belong to a runtime yet", hint="pass it to a runtime: Runtime(engine=…)"
+            )
         return self._settings
 
     async def _connected(self) -> TemporalClient:
         """Return the client, connected where it was not.
 
         Raises:
-            EngineError: the server cannot be reached, or another event loop has the engine.
+            EngineError: the server cannot be reached, or another event loop uses the engine.
         """
         here = asyncio.get_running_loop()
         if self._loop not in (None, here) and self._client is not None:
-            raise EngineError("another event loop has the engine", hint="use one engine for each")
+            raise EngineError(
+                "another event loop uses the engine", hint="create an engine for each event loop"
+            )
         async with self._connecting:
             if self._client is None:
                 settings = self._require_registered()
@@ -283,7 +287,7 @@ class TemporalEngine:
         except (RuntimeError, RPCError) as error:
             raise EngineError(
                 f"no Temporal server answers at {self._address}: {error}",
-                hint="start one (temporal server start-dev), or give its address: TemporalEngine(address)",
+                hint="start one (temporal server start-dev), or pass its address: TemporalEngine(address)",
             ) from error
 
     async def _unless_closed(self, work: Awaitable[T]) -> T:

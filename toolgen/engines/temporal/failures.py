@@ -21,7 +21,7 @@ from ..errors import OUTCOME_UNKNOWN, ActivityFailed, EngineError, unknown_run
 from .documents import AGENT, SESSION, TURN, WAITS
 
 _OF_WORKFLOW: Final = re.compile(r"Cancel requested by workflow with run id \S+ with reason: ")
-"""What the server puts before the reason for which one workflow cancels another."""
+"""Text that the server puts before the reason when one workflow cancels another."""
 ADD_SEARCH_ATTRIBUTES: Final = (
     f"temporal operator search-attribute create --name {SESSION} --type Keyword --name {AGENT} --type Keyword"
     f" --name {TURN} --type Keyword --name {WAITS} --type KeywordList"
@@ -73,9 +73,9 @@ def of_server(run_id: str | None = None) -> Iterator[None]:
     except RPCError as error:
         if error.status == RPCStatusCode.NOT_FOUND and run_id is not None:
             raise unknown_run(run_id) from error
-        hint = "see that it is up, and that its namespace is there"
+        hint = "check that it is running and that its namespace exists"
         if "search attribute" in error.message:
             hint = f"start a worker, which adds them (toolgen worker), or run: {ADD_SEARCH_ATTRIBUTES}"
         raise EngineError(
-            f"the Temporal server says {error.status.name}: {error.message}", hint=hint
+            f"the Temporal server returned {error.status.name}: {error.message}", hint=hint
         ) from error

@@ -49,7 +49,7 @@ _NO_FAULTS: Final = frozenset(
 )
 """Causes for which the server has a task done again, and the next time it succeeds."""
 _SERVER: Final = "history-service"
-"""Who terminates a workflow that is beyond a limit of the server."""
+"""Identity under which the server terminates a workflow that exceeds a limit."""
 
 
 @dataclass(slots=True)
@@ -68,15 +68,15 @@ class RunView:
     """A run, as far as its history was read."""
 
     prefix: str
-    """What precedes the ids of runs in those of their workflows."""
+    """Prefix of the workflow ids of runs."""
     start: RunStart | None = None
-    """None where the workflow is not the one of a run."""
+    """Start of the run; None if the workflow does not execute a run."""
     ending: RunState | None = None
-    """How it ended; None while it goes on."""
+    """End of the run; None while it is running."""
     output: Json = None
     error: str = ""
     fault: str = ""
-    """Why the newest workflow task failed; "" where it did not."""
+    """Failure of the newest workflow task; "" if it did not fail."""
     is_gone: bool = False
     """It failed because a large value was erased or pruned."""
     events: list[Mapping[str, Json]] = field(default_factory=list)
@@ -277,7 +277,7 @@ async def _terminated(view: RunView, event: HistoryEvent, decode: Decode) -> Non
 
 
 async def _timed_out(view: RunView, event: HistoryEvent, decode: Decode) -> None:
-    view.ending, view.error = "failed", "the server ended it: its time was over"
+    view.ending, view.error = "failed", "the server ended it: its time limit was exceeded"
 
 
 _HANDLERS: Final[Mapping[object, _Handler]] = {

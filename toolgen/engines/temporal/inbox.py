@@ -22,7 +22,7 @@ class InboxWait:
 
     names: tuple[str, ...]
     about: Json
-    """None for nothing."""
+    """Subject of the wait; None if it has none."""
     taken: asyncio.Future[Signal | None] = field(default_factory=asyncio.Future)
 
     def end(self, signal: Signal | None) -> bool:

@@ -23,7 +23,9 @@ ENDED: Final = "ExecutionStatus != 'Running'"
 PAGE: Final = 1_000
 """The most workflows of a page, by the default of the server."""
 _SHORTEST: Final = timedelta(milliseconds=1)
-"""What a list filter tells apart for certain; its times have more digits than ours."""
+"""Smallest difference of times that a list filter distinguishes reliably; the server's times are more
+precise.
+"""
 
 
 def runs_query(prefix: str, session: str | None) -> str:

@@ -42,12 +42,12 @@ class LogWriter:
         self._waiting: list[tuple[Entry, int]] = []
         self._brought: list[tuple[Entry, int]] = []
         self._brought_at = -1
-        """What activities bring that were started when the history had this length."""
+        """Length of the history at which activities were started that bring log entries."""
         self._is_sending = False
         self._pieces = 0
         self._sent = 0
         self.failure: Exception | None = None
-        """Why nothing is sent any more; the run cannot go on then."""
+        """Reason why nothing more is sent; the run cannot continue then."""
         self.keys: set[str] = set()
         self.events: list[Mapping[str, Json]] = []
 

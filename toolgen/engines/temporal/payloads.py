@@ -38,7 +38,7 @@ GONE: Final = "toolgen/gone"
 """Encoding of a payload whose data says why there is no other one; it is never sent."""
 _GONE_HINT: Final = (
     "cancel the run if it is not over, and erase its session; "
-    "prune payloads only after the server has forgotten their runs"
+    "prune payloads only after the server has deleted their runs"
 )
 _REPLAYED: Final = "toolgen-replayed"
 """A key of the metadata of a payload that a replay makes again; the history has it already."""
@@ -93,7 +93,7 @@ def _value(payload: Payload) -> object:
     if encoding == _REFERENCE:
         raise EngineError(
             "a large value of the run is in a store that this process lacks",
-            hint="give all processes the same: TemporalEngine(payloads=…)",
+            hint="pass the same store to all processes: TemporalEngine(payloads=…)",
         )
     if encoding != ENCODING:
         raise NotJsonError(f"a payload has the encoding {encoding!r}, which is not {ENCODING}")
@@ -132,7 +132,7 @@ class OffloadingCodec(PayloadCodec, WithSerializationContext):
     larger_than: int
     """Bytes of an encoded payload; what has more goes to the store."""
     prefix: str
-    """What precedes the id of a run in the id of its workflow."""
+    """Prefix of the workflow id, before the id of the run."""
     workflow_id: str = ""
     is_of_activity: bool = False
 
@@ -221,4 +221,6 @@ def _without_mark(payload: Payload) -> Payload:
 
 
 def _unusable(error: Exception) -> StoreAwayError:
-    return StoreAwayError(f"{UNUSABLE}: {error}", hint="see that its database is up, and reachable from here")
+    return StoreAwayError(
+        f"{UNUSABLE}: {error}", hint="check that its database is running and reachable from this process"
+    )

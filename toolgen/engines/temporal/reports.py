@@ -59,7 +59,7 @@ class Reports:
         self._channel = channel
         self._codec = codec
         self._mine = uuid.uuid4().bytes
-        """What the messages of this process begin with; its followers have them already."""
+        """Prefix of the messages of this process, whose followers have them already."""
         self._waiting: deque[tuple[str, bytes]] = deque(maxlen=_MOST)
         self._sending: asyncio.Task[None] | None = None
         self._is_failing = False
@@ -138,7 +138,7 @@ class Reports:
                 while True:
                     await self._take(await heard.get())
         except Exception as error:  # noqa: BLE001 - a channel of the host's; logged, and reports are no part of a result
-            log.warning("run %s: reports of other processes are missed: %s", run_id, error)
+            log.warning("run %s: reports of other processes were missed: %s", run_id, error)
         finally:
             has_begun.set()
 

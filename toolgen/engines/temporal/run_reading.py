@@ -330,7 +330,7 @@ class RunReading:
         if view.ending is None and view.fault:
             raise NondeterminismError(
                 f"run {run_id} is stalled: {view.fault}",
-                hint="cancel it, or go back to the version that began it",
+                hint="cancel it, or go back to the version that started it",
             )
 
     def _log(self, run_id: str, view: RunView, after: int) -> list[tuple[int, Mapping[str, Json]]]:

@@ -76,7 +76,7 @@ class ActivityScheduling:
             raise PayloadTooLargeError(
                 f"{what} sends {size} bytes to the server, beside {self._before()} of others that start with "
                 f"it; the engine sends {_MOST_AT_ONCE} at once",
-                hint="put it into a store, and hand over its reference",
+                hint="put it into a store and pass its reference",
             )
         self._add(size)
 

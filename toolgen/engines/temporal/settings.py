@@ -69,11 +69,12 @@ class TemporalLimits:
         """
         if self.max_payload_bytes > _SERVER_TAKES and not has_store:
             raise EngineError(
-                f"max_payload_bytes is {self.max_payload_bytes}, and a Temporal server takes {_SERVER_TAKES}",
-                hint="keep large values beside it: TemporalEngine(payloads=PostgresPayloads(database))",
+                f"max_payload_bytes is {self.max_payload_bytes}, but a Temporal server accepts at most "
+                f"{_SERVER_TAKES}",
+                hint="store large values outside it: TemporalEngine(payloads=PostgresPayloads(database))",
             )
         if not 1_000 <= self.offload_bytes <= _SERVER_TAKES:
-            raise EngineError(f"offload_bytes is {self.offload_bytes}; give 1000 to {_SERVER_TAKES}")
+            raise EngineError(f"offload_bytes is {self.offload_bytes}; it must be 1000 to {_SERVER_TAKES}")
 
 
 @frozen_record
@@ -86,7 +87,7 @@ class EngineSettings:
     """The task queue of the runs of an agent."""
     limits: TemporalLimits
     payloads: PayloadStore | None
-    """Where values of more than `offload_bytes` are; None where all go to the server."""
+    """Store of values larger than `offload_bytes`; None if all values go to the server."""
     loops: Mapping[str, Loop] = field(default_factory=dict)
     activities: Mapping[str, Activity] = field(default_factory=dict)
     on_event: OnEvent | None = None

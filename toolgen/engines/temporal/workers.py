@@ -107,7 +107,11 @@ class Workers:
         await asyncio.wait([ended], timeout=self._drain.total_seconds() + _END_S)
         for _, task in running:
             if not task.done():
-                log.error("the %s did not end within %d s of its close, and is left", task.get_name(), _END_S)
+                log.error(
+                    "the %s did not end within %d s after it was closed; toolgen no longer waits for it",
+                    task.get_name(),
+                    _END_S,
+                )
         for part in parts:
             part.cancel()
 
