@@ -35,7 +35,7 @@ MetaOf: TypeAlias = CallMeta | Callable[[C], CallMeta]
 """The facts of a call, or what returns them of the framework's own context of the call."""
 Spec: TypeAlias = ToolSpec
 _Place: TypeAlias = tuple[str, str, str]
-"""Where the calls of one answer of a model stand: for whom, in which session, and in which place or turn."""
+"""Owner, session, and place or turn of the calls of one model answer."""
 
 
 class NamedAnswer(TypedDict):
@@ -46,7 +46,7 @@ class NamedAnswer(TypedDict):
     answer: Json
     """Answer that fits the question's `answer_schema`."""
     by: NotRequired[str]
-    """Who answers."""
+    """Person who answers."""
 
 
 def named_answer(document: object) -> NamedAnswer | None:

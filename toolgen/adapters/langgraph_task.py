@@ -30,7 +30,7 @@ class GraphTask:
     pad: object
     """LangGraph's record of one execution of a task."""
     value: Any
-    """What the next `interrupt()` returns; None for nothing."""
+    """Return value of the next `interrupt()`; None if there is none."""
     is_recorded: bool
     """LangGraph keeps the value for this task; else it goes to whoever asks first."""
     is_mixed: bool

@@ -27,7 +27,7 @@ _AROUND: Final = ContextVar[tuple[Any, str]]("around")
 class _Calls(TypedDict):
     calls: list[ToolCall]
     outputs: Annotated[list[Any], operator.add]
-    """What `ToolNode` returns of each call, in their order."""
+    """Outputs of `ToolNode`, in the order of the calls."""
 
 
 def toolgen_tool_node(

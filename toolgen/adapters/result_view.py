@@ -66,24 +66,24 @@ class ResultView:
     """Id of the tool."""
     status: ToolStatus
     text: str
-    """What the model sees, by `text_for_model`."""
+    """Text for the model, by `text_for_model`."""
     content: tuple[Content, ...] = ()
     error: ErrorView | None = None
     """The error; for a suspended call, why it waits. None for any other result."""
     approval: Suspended | None = None
-    """What a person has to answer; None where the call does not wait for one."""
+    """Question for a person; None if the call does not wait for one."""
     work: Suspended | None = None
     """The work that goes on elsewhere; None where none does."""
     artifacts: tuple[ArtifactRef, ...] = ()
     bounds: Bounds | None = None
     warnings: tuple[FieldIssue, ...] = ()
-    """Where the answer of a lenient service does not fit; the text has these values as received."""
+    """Places in which the answer of a lenient service does not fit; the text has these values as received."""
     display: str = ""
     """Text for people."""
     is_final: bool = False
     """The result ends the turn."""
     approved_by: str = ""
-    """Who granted the call before, and when."""
+    """Person who approved the call in advance, and when."""
 
     @property
     def is_error(self) -> bool:

@@ -36,7 +36,9 @@ _MOST_KEYS: Final = 100_000
 _MOST_KEPT: Final = 2 * DEFAULT_LIMITS.keys
 """Those of a result, each of which costs some 10 µs on its way to the caller."""
 _TEXTS: Final = ("detail", "message", "error_description", "title", "error", "msg")
-"""Where bodies of failures say what is wrong; the first two are those of RFC 9457 and of most others."""
+"""Keys of the error text in the body of a failure; the first two are those of RFC 9457 and of most other
+services.
+"""
 
 
 class AnswerPlan(Generic[R]):

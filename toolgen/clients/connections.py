@@ -30,7 +30,9 @@ ENCODINGS: Final = "gzip, deflate"
 """Those that are unpacked here within the limit of an answer (RFC 9110, section 8.4.1)."""
 _WINDOWS: Final = {"gzip": 16 + zlib.MAX_WBITS, "x-gzip": 16 + zlib.MAX_WBITS, "deflate": zlib.MAX_WBITS}
 _MEMBER: Final = b"\x1f"
-"""How each member of gzip begins (RFC 1952, section 2.3.1); what else follows one is left, as others do."""
+"""First bytes of each gzip member (RFC 1952, section 2.3.1); other data after a member is ignored, as other
+clients do.
+"""
 _MOST_CODINGS: Final = 2
 _LIMITS: Final = httpx.Limits(max_connections=100, max_keepalive_connections=20, keepalive_expiry=4.0)
 """A connection is used again within 4 seconds: many servers close one after 5, when what is sent is lost."""

@@ -136,14 +136,14 @@ class _FunctionMethod:
         self._called = (
             self.function if self._yielding is None else with_progress(self.function, self._yielding)
         )
-        """What is called: the function, or what takes the report of its progress first."""
+        """Function to call: the function itself, or a wrapper that first receives its progress reports."""
         self.is_async = is_async(self._called)
         self._result: Any = operation.result
         self._reader: Reader[Any] = Reader(operation.result)
         self._fields: dict[str, str] = {}
         """Parameter by attribute: of its Python name, or of its key where the function takes that."""
         self._types: dict[str, TypeAdapter[Any]] = {}
-        """What makes the value that the function takes, where it has another type than the payload."""
+        """Adapters that build the value for the function if its type differs from the payload's."""
         self._without_null = frozenset[str]()
         """Attributes whose null is absence, for the function takes no None for them."""
         self._needed = frozenset[str]()

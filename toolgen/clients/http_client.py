@@ -40,7 +40,7 @@ class HTTPClient:
     """
 
     servers: ClassVar[tuple[Server, ...]] = ()
-    """Where the service answers, the preferred one first."""
+    """Servers of the service, the preferred one first."""
 
     def __init__(
         self,

@@ -8,11 +8,11 @@ from typing import Final
 from urllib.parse import unquote_plus
 
 _STEP: Final = re.compile(r"[\[\].]")
-"""Where the name of a member begins: `filter[role]` in PHP, Rails and Node, `filter.role` in .NET and Spring;
-or where it ends, and PHP drops what follows.
+"""Start of a member's name: `filter[role]` in PHP, Rails and Node, `filter.role` in .NET and Spring; or its
+end, after which PHP drops the rest.
 """
 _UNDERSCORES: Final = str.maketrans("[. ", "___")
-"""What PHP reads as an underscore."""
+"""Characters that PHP reads as an underscore."""
 
 
 class TakenNames:
@@ -28,7 +28,7 @@ class TakenNames:
         plain = {_plain(name) for name in names}
         self._names = frozenset(plain | {name.removesuffix("[]") for name in plain}) - {""}
         self._beginnings = frozenset(part for name in self._names for part in _beginnings(name))
-        """Also `page`, in the place of which PHP drops `page[size]`."""
+        """All beginnings of the names, such as `page`, for which PHP drops `page[size]`."""
 
     def __contains__(self, name: str) -> bool:
         plain = _plain(name)

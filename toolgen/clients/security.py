@@ -19,7 +19,7 @@ from toolgen.contract.transport import Media, Requirement, Security
 from .call import ServedCall
 
 _UNFIT: Final = re.compile(r"[^\x20-\x7e]|^ | $")
-"""What no credential has in a header."""
+"""Characters that a credential in a header must not have."""
 
 _ESCAPES: Final[tuple[dict[int, str], ...]] = (
     {ord("/"): "\\/"},

@@ -11,7 +11,7 @@ from toolgen.contract.json_value import Json
 from toolgen.contract.transport import Style
 
 _JOINED = {"form": ",", "spaceDelimited": "%20", "pipeDelimited": "%7C"}
-"""What stands between the items of one query parameter, by style."""
+"""Separator of the items of one query parameter, by style."""
 
 
 def text_of(value: Json) -> str:

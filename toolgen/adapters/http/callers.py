@@ -29,7 +29,7 @@ log = logger("toolgen.http")
 _LONGEST_ID = 1_000
 """Characters of the id of a session that a request names: each record of the session has it."""
 _DEFAULT = "default"
-"""What the id of the session of requests that name none ends with."""
+"""End of the id of the default session, for requests that name no session."""
 
 
 @frozen_record
@@ -41,8 +41,9 @@ class Caller:
     labels: Mapping[str, str] = field(default_factory=dict)
     """Facts for executors, interceptors and planners."""
     sessions: str | OwnsSession = ""
-    """What the ids of their sessions begin with, or a function that says which are their own; by default they
-    begin with the quoted id and a colon, such as `ann:`."""
+    """Prefix of the session ids of the caller, or a function that decides whether a session belongs to the
+    caller. The default prefix is the quoted caller id and a colon, such as `ann:`.
+    """
     session_id: str = ""
     """The session of requests that name none; by default the one whose id ends with `default`. A function
     of sessions says nothing of such requests, which are refused without it."""

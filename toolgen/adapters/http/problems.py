@@ -28,7 +28,7 @@ from toolgen.waiting.once_call import ResolveError
 log = logger("toolgen.http")
 
 TYPE: Final = "urn:toolgen:problem:"
-"""What the `type` of each problem begins with."""
+"""Prefix of the `type` of each problem."""
 MEDIA_TYPE: Final = "application/problem+json"
 FRESH: Final = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
 """Headers of what is answered to one request: nobody keeps it, and no browser guesses what it is."""

@@ -29,7 +29,7 @@ class ProblemRecord(TypedDict):
     status: int
     detail: NotRequired[str]
     hint: NotRequired[str]
-    """What to do about it."""
+    """Suggested action."""
     issues: NotRequired[list[IssueDocument]]
     example: NotRequired[Any]
     """Arguments that the tool accepts."""
@@ -44,14 +44,17 @@ class Suspension(TypedDict):
     """`confirmation`, `input`, `credential` or `pending` of a tool; `clarification`, `questions`,
     `confirmation` or `external` of a planner; `pause`."""
     seal: Literal["sealed", "unsealed", "tampered"]
-    """What is not sealed may be forged: it is shown to operators, and nobody answers it."""
+    """Seal of the record. A record that is not sealed may be forged: operators can see it, but nobody can
+    answer it.
+    """
     session_id: NotRequired[str]
     tool: NotRequired[str]
     tool_call_id: NotRequired[str]
     agent: NotRequired[str]
     question: NotRequired[str]
-    """As it was written, as are `preview` and `arguments`: a user interface escapes hidden and bidirectional
-    characters before a person decides."""
+    """Question, unescaped like `preview` and `arguments`: a user interface must escape hidden and
+    bidirectional characters before a person decides.
+    """
     preview: NotRequired[str]
     is_shortened: NotRequired[bool]
     """The question or the preview shows only a part of a value; the arguments have all of it."""
@@ -60,16 +63,16 @@ class Suspension(TypedDict):
     answer_schema: NotRequired[dict[str, Any]]
     """JSON Schema of the answer."""
     created_at: NotRequired[float]
-    """When it was asked; seconds since 1970, as `expires_at`."""
+    """Time of the question, in seconds since 1970, like `expires_at`."""
     expires_at: NotRequired[float]
     handle: NotRequired[str]
     request: NotRequired[dict[str, Any]]
-    """What credential is missing."""
+    """Credential that is missing."""
     requested_by: NotRequired[str]
     reason: NotRequired[str]
-    """Why it is asked again."""
+    """Reason for asking again."""
     number: NotRequired[int]
-    """Which question of its call it is."""
+    """Number of the question within its call."""
 
 
 class GrantRecord(TypedDict):
@@ -118,7 +121,7 @@ class Answered(TypedDict):
     suspension_id: str
     run_id: str
     answered_by: str
-    """Who answered: the id of the caller."""
+    """Id of the caller who answered."""
     call: NotRequired[Call]
     """The call whose result it led to; a planner has none."""
 
@@ -155,7 +158,7 @@ class Run(TypedDict):
     stop_reason: NotRequired[str]
     error: NotRequired[str]
     suspensions: NotRequired[list[Suspension]]
-    """What it waits for, with the runs below it. Not in lists, as are `artifacts`."""
+    """Suspended calls of the run and of the runs below it. Lists of runs omit it, and `artifacts` too."""
     pending: NotRequired[list[Suspension]]
     """Work that goes on after it."""
     artifacts: NotRequired[list[ArtifactDocument]]
@@ -209,7 +212,7 @@ class MessageFile(TypedDict):
     """Bytes."""
     uri: str
     href: str
-    """Where its data is, below the surface."""
+    """URL of its data, relative to the surface."""
 
 
 class MessageRecord(TypedDict):
@@ -260,7 +263,7 @@ class SuspensionPage(TypedDict):
 
     suspensions: list[Suspension]
     next: NotRequired[str]
-    """What `after` is for the next page."""
+    """Value of `after` for the next page."""
 
 
 class GrantPage(TypedDict):

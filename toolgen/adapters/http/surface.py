@@ -71,7 +71,7 @@ class HTTPSurface:
         """
         self._options = options = options or SurfaceOptions()
         self.runtime = runtime
-        """What it serves."""
+        """Runtime that the surface serves."""
         self._ask = caller
         self._limit = RequestLimit("calls", options.max_calls, options.max_calls_per_caller)
         self.streams = EventStreams(runtime, options)

@@ -41,7 +41,7 @@ class OAuthClient:
     client_secret: str = field(default="", repr=False)
     """"" for a public client."""
     method: Literal["client_secret_basic", "client_secret_post"] = "client_secret_basic"
-    """Where the secret stands in a request."""
+    """Place of the secret in a request."""
 
 
 class OAuth(TokenSource):

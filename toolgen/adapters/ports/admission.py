@@ -80,7 +80,9 @@ class ConnectionPlace:
         self.admission = admission
         self.address = address
         self.peer: _Peer | None = None
-        """What it counts for: the address, or the identity of its request; None once it was left."""
+        """Peer that the connection counts for: the address, or the identity of its request; None after it was
+        released.
+        """
         self.close = close
         self.unsent_bytes = unsent_bytes
         """Returns how much of what was written waits to be taken."""
@@ -88,7 +90,7 @@ class ConnectionPlace:
         """Those of a message that is written when all before it is taken."""
         self.requests = 0
         self.waits = 0
-        """How much of what its requests wait for is for its client to do."""
+        """Number of open requests that wait for their client."""
         self.answered = 0
         """Those of the requests whose answer is written, and not yet taken."""
         self.unsent = 0

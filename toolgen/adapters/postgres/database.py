@@ -30,7 +30,7 @@ T = TypeVar("T")
 Step: TypeAlias = Callable[[PostgresConnection], Awaitable[T]]
 
 _LOCK_S: Final = 10
-"""How long a statement waits for the transactions of others, in seconds."""
+"""Maximum wait of a statement for other transactions, in seconds."""
 _WRITE: Final = f"BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; SET LOCAL lock_timeout = '{_LOCK_S}s'"
 _SNAPSHOT: Final = f"BEGIN ISOLATION LEVEL REPEATABLE READ READ WRITE; SET LOCAL lock_timeout = '{_LOCK_S}s'"
 _READ: Final = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
@@ -42,7 +42,8 @@ _KEEPALIVE: Final = {
     "keepalives_count": 3,
     "tcp_user_timeout": 60_000,  # milliseconds
 }
-"""When a connection over TCP ends whose host has vanished: on Linux after a minute, not after hours.
+"""Keepalive settings, which end a TCP connection whose host has vanished: on Linux after a minute, not after
+hours.
 
 Where a system has no TCP_USER_TIMEOUT, such as macOS, libpq ignores `tcp_user_timeout`.
 """
@@ -97,7 +98,7 @@ class Postgres:
             StoreError: `conninfo` has another syntax.
         """
         self.server = server_of(conninfo)
-        """What messages call it; without the password."""
+        """Name of the database in messages, without the password."""
         self._conninfo = make_conninfo(conninfo, **(_KEEPALIVE | conninfo_to_dict(conninfo)))
         self._most = connections
         self._connect_s = connect_s

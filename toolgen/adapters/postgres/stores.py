@@ -34,7 +34,7 @@ _ADD: Final = b"""
 """
 _REF: Final = re.compile(r"sha256:([0-9a-f]{64}):(0|[1-9][0-9]{0,18})")
 _USED_S: Final = 3600.0
-"""How exact `last_used` is, in seconds: what was read again within them is not written to."""
+"""Precision of `last_used`, in seconds: reading a payload again within them does not update it."""
 _NEWEST: Final = "SELECT data, last_used FROM payload WHERE digest = ? ORDER BY last_used DESC LIMIT 1"
 _USE: Final = "UPDATE payload SET last_used = greatest(last_used, ?) WHERE digest = ?"
 _INSERT: Final = """

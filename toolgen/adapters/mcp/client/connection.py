@@ -77,9 +77,9 @@ class ServerConnection:
         self._listing: ServerListing | None = None
         self._good_until = 0.0
         self._changes = 0
-        """How often the server has said that its list changed."""
+        """Number of times that the server reported a changed list."""
         self._listed_changes = 0
-        """How often it had when the list was asked for."""
+        """Value of `_changes` when the list was requested."""
         self._pages: Pages | None = None
         """Those of the list that is read now."""
         self._listing_lock = asyncio.Lock()

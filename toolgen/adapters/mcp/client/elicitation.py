@@ -36,7 +36,7 @@ class Elicitation:
     server: str
     """Name of the toolset."""
     message: str
-    """What it asks, with hidden characters shown as escapes."""
+    """Question, with hidden characters shown as escapes."""
     schema: Mapping[str, Any]
     """JSON Schema of the answer, a flat object; empty for a page that is to be opened."""
     url: str

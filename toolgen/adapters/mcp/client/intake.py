@@ -90,7 +90,7 @@ class Intake:
         self._is_dropping = False
         self._log = PeerLog()
         self._mark = secrets.token_hex(8)
-        """Nothing that a server sends has it."""
+        """Random mark that no message of a server contains."""
 
     @property
     def open_requests(self) -> int:

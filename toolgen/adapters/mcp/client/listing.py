@@ -33,7 +33,7 @@ class ServerListing:
 
     tools: tuple[types.Tool, ...]
     left_out: Mapping[str, str] = field(default_factory=dict)
-    """Why other tools of the list cannot be used, by their shown names."""
+    """Reasons why other tools of the list cannot be used, by their shown names."""
     ttl_s: float | None = None
     """Seconds for which the server says that it is good (MCP 2026-07-28, Caching); None where it does not."""
 
@@ -73,7 +73,7 @@ class Pages:
 
     def __init__(self) -> None:
         self.left_out: dict[str, str] = {}
-        """Why tools cannot be used, by their shown names."""
+        """Reasons why tools cannot be used, by their shown names."""
         self._listed = 0
 
     @property

@@ -28,11 +28,11 @@ LONGEST_MESSAGE: Final = 16 * 2**20
 """Bytes of one message of a server, with its images: a line of stdio, a body of HTTP, an event of SSE."""
 TOO_LONG: Final = f"more than {LONGEST_MESSAGE} bytes"
 UNREADABLE: Final = "Failed to parse JSON response: "
-"""How the SDK begins the error in place of an answer that is no message; `stdio.py` says the same."""
+"""Start of the SDK's error for an answer that is not a message; `stdio.py` uses the same text."""
 _UNREADABLE: Final = (UNREADABLE, "Failed to parse SSE message: ")
 
 Kind: TypeAlias = Literal["body", "closed", "failed", "forgotten", "long", "no type", "redirect"]
-"""What an error of the SDK is: the server's own words in a body, or what became of the response."""
+"""Kind of an SDK error: the server's own text in a body, or what happened to the response."""
 
 
 @dataclass(slots=True, kw_only=True)

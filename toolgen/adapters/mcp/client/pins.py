@@ -12,7 +12,7 @@ from .errors import MCPServerError, shortened
 from .listing import pin_of
 
 OnChange: TypeAlias = Literal["drop", "refuse", "accept"]
-"""What becomes of a pinned tool that changed: it is left out, the list is refused, or it is taken."""
+"""Policy for a pinned tool that changed: leave the tool out, refuse the list, or accept the change."""
 
 _MOST_PINNED: Final = 10_000
 """Names of tools that are remembered; further ones are left out."""

@@ -31,7 +31,7 @@ class _Slot:
     connection: ServerConnection | None = None
     was_connected: bool = False
     is_closed: bool = False
-    """Nothing is connected any more for calls that still wait."""
+    """Whether the pool is closed, so that waiting calls get no connection."""
     users: int = 0
     used_at: float = 0.0
 

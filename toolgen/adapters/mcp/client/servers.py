@@ -39,7 +39,7 @@ Credentials: TypeAlias = Mapping[str, str]
 CredentialsOf: TypeAlias = Callable[[CallMeta], Credentials | Awaitable[Credentials]]
 
 Streams: TypeAlias = tuple[Any, Any]
-"""What the SDK reads messages from and writes them to."""
+"""Streams from which the SDK reads messages and to which it writes them."""
 
 _HEADER_NAME: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _HEADER_VALUE: Final = re.compile(r"[\t\x20-\x7e]*")

@@ -90,7 +90,7 @@ class MCPToolset:
     """
 
     is_foreign: ClassVar = True
-    """What it lists, somebody else says."""
+    """Marks that the tools come from a third party."""
 
     def __init__(
         self,

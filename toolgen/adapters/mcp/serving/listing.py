@@ -22,7 +22,7 @@ WRAPPED: Final = "result"
 """The one key of the object around a result that is none."""
 Kind = Literal["object", "null", "other"]
 _KINDS: Final[frozenset[Kind]] = frozenset(get_args(Kind))
-"""What matters of the types of JSON."""
+"""JSON types that the listing distinguishes."""
 _MOST_STEPS: Final = 32
 """References one after the other; a circle of them says nothing of a value."""
 

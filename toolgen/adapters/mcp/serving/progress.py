@@ -14,7 +14,7 @@ from toolgen.runtime import Runtime
 from .identity import Context
 
 _STEP: Final = 1e-6
-"""What progress grows by where a tool says a text alone: each one has to be larger (MCP, Progress)."""
+"""Increment of the progress if a tool reports only a text: each value must be larger (MCP, Progress)."""
 
 
 @asynccontextmanager

@@ -136,7 +136,7 @@ class _Use:
     streams: int = 0
     """Open now: `GET` requests that the client listens to."""
     ended: float = -math.inf
-    """When the last request did, by the clock of the loop."""
+    """End of the last request, by the clock of the event loop."""
 
     @contextmanager
     def counted(self, scope: Scope) -> Iterator[None]:

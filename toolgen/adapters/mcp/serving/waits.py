@@ -16,7 +16,7 @@ from .identity import Context
 from .results import error_result
 
 Approvals = Literal["out_of_band", "elicitation"]
-"""Who approves: a person elsewhere, such as by `toolgen approve`, or whoever answers an elicitation.
+"""Approver: a person elsewhere, for example with `toolgen approve`, or whoever answers an elicitation.
 
 A client may let its model answer, so an elicitation is an approval only where the host says so.
 """
