@@ -110,7 +110,7 @@ CASES = {
         DESIGN.replace('"name", String,', '"name", String | None,'),
         (12, 31),
         "TypeError: unsupported operand type(s) for |: 'StringClause' and 'NoneType'",
-        "write d.Nullable(…) where null is a value; without required=True an attribute may be absent",
+        "write d.Nullable(…) if null is a value; without required=True an attribute is optional",
     ),
     "a name in small letters": (
         DESIGN.replace('Inject("session_id")', 'inject("session_id")'),

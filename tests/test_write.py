@@ -163,7 +163,7 @@ def test_bytecode_without_the_time_of_its_file_is_refused(out: Path, mode: PycIn
 def test_a_stale_file_that_was_edited_is_kept_and_named_each_time(out: Path) -> None:
     (out / "a/types.py").write_text("mine")
     for _ in range(2):
-        assert put(out, {"__init__.py": ""}).kept == ("a/types.py",)
+        assert put(out, {"__init__.py": ""}).retained == ("a/types.py",)
         assert (out / "a/types.py").read_text() == "mine"
     (out / "a/types.py").unlink()
     assert put(out, {"__init__.py": ""}) == WriteReport()

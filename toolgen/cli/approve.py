@@ -24,10 +24,10 @@ from toolgen.waiting.errors import TamperedSuspensionError, UnsealedSuspensionEr
 from toolgen.waiting.subjects import planner_question
 
 from .call import (
-    LEFT_WORK,
+    PENDING_WORK,
     RESOLUTIONS,
     describe_suspended,
-    left_work,
+    pending_work_of,
     show_redacted,
     summarize_suspended,
     suspended_record,
@@ -40,10 +40,10 @@ from .runtime import (
     NOT_OVER,
     collect_method_faults,
     durable_engine,
-    not_over_elsewhere,
+    not_over_message,
     open_engine,
     specs_of,
-    waiting_elsewhere,
+    wait_message,
 )
 from .terminal import Listing, is_confirmed, show_line, typed_json, user_name
 
@@ -60,11 +60,11 @@ class AnswerOptions:
     """The answer that the options of the command contain."""
 
     value: Json
-    is_whole: bool = False
+    is_complete: bool = False
     """Whether the value is the complete answer; otherwise it answers a confirmation."""
     is_sure: bool = False
     """Whether the answer needs no confirmation at the terminal."""
-    taken_back: str | None = None
+    cancel_reason: str | None = None
     """Reason of a cancellation; None if this is an answer."""
     by: str = ""
     """Name of the person who answers."""
@@ -93,7 +93,7 @@ async def answer_call(project: Project, name: str, answer: AnswerOptions, sessio
         print(describe_suspended(suspended), file=sys.stderr)
         run_id, answer = suspended.call.run_id, _with_credential(suspended, answer)
         is_approval = suspended.kind == "confirmation" and suspended.token
-        if answer.taken_back is None and not (is_approval or answer.is_whole):
+        if answer.cancel_reason is None and not (is_approval or answer.is_complete):
             what = "the result of work" if suspended.kind == "pending" else "an answer"
             raise ToolgenError(
                 f"this waits for {what}, not for an approval",
@@ -110,13 +110,13 @@ async def answer_call(project: Project, name: str, answer: AnswerOptions, sessio
                 if engine.is_worker:
                     await engine.settled(run_id)  # a stalled one gets no answer
                 else:
-                    print(waiting_elsewhere(engine), file=sys.stderr)
+                    print(wait_message(engine), file=sys.stderr)
                 result = await _deliver(runtime, suspended, answer, session, is_here=engine.is_worker)
             specs = specs_of(runtime, result.tool)
             shown = shown_document(result, specs[0] if specs else None)
         _show(result, shown, faults, run_id)
         if result.status == "running":
-            print(not_over_elsewhere(engine), file=sys.stderr)
+            print(not_over_message(engine), file=sys.stderr)
         if engine.is_worker:
             await _run_to_end_or_wait(engine, run_id)
     return _exit_code(result)
@@ -131,9 +131,9 @@ def _exit_code(result: ToolResult) -> int:
 
 def _with_credential(suspended: Suspended, answer: AnswerOptions) -> AnswerOptions:
     """Return the answer with the credential that the call needs, unless the options contain an answer."""
-    if not is_asked_for(suspended) or answer.taken_back is not None or answer.value != {"approved": True}:
+    if not is_asked_for(suspended) or answer.cancel_reason is not None or answer.value != {"approved": True}:
         return answer
-    return replace(answer, credential=read_credential(suspended), is_whole=True, is_sure=True)
+    return replace(answer, credential=read_credential(suspended), is_complete=True, is_sure=True)
 
 
 async def _answer_planner(runtime: Runtime, engine: Engine, asked: Suspended, answer: AnswerOptions) -> int:
@@ -150,11 +150,11 @@ async def _answer_planner(runtime: Runtime, engine: Engine, asked: Suspended, an
         await runtime.runs.start(top)
         if engine.is_worker:
             await engine.settled(asked.run_id)  # a stalled one gets no answer
-        if answer.taken_back is None:
+        if answer.cancel_reason is None:
             handle = agents.client(asked.tool).handle(asked.run_id, session_id=session)
             await handle.answer(asked, answer.value, by=answer.by)
         else:
-            await runtime.runs.cancel(asked.run_id, answer.taken_back)
+            await runtime.runs.cancel(asked.run_id, answer.cancel_reason)
         await wait_for_status(engine, top, engine.settled)
     for line in faults:
         print(line, file=sys.stderr)
@@ -166,7 +166,7 @@ async def _deliver(
     runtime: Runtime, suspended: Suspended, answer: AnswerOptions, session: str | None, *, is_here: bool
 ) -> ToolResult:
     """Deliver the answer and return the result of the call, which may be executed in this process."""
-    value = answer.value if answer.taken_back is None else cancel_answer(answer.taken_back)
+    value = answer.value if answer.cancel_reason is None else cancel_answer(answer.cancel_reason)
     wait_s = None if is_here else ELSEWHERE_S
     token, credential, by = suspended.token, answer.credential, answer.by
     if credential is None:
@@ -182,8 +182,8 @@ def _show(result: ToolResult, shown: bytes, faults: Sequence[str], run_id: str) 
         print(line, file=sys.stderr)
     for asked in result.suspensions:
         print(waiting_text(asked), file=sys.stderr)
-    for work in left_work(result):
-        print(f"{LEFT_WORK}\n{waiting_text(work)}", file=sys.stderr)
+    for work in pending_work_of(result):
+        print(f"{PENDING_WORK}\n{waiting_text(work)}", file=sys.stderr)
     if result.json:
         show_redacted(result, shown)
         sys.stdout.flush()
@@ -351,14 +351,14 @@ def answer_of(
             raise ToolgenError(
                 "--cancel cannot be combined with an answer", hint="leave out --deny, --payload, --answer"
             )
-        return AnswerOptions(value=None, is_sure=True, taken_back=message, by=by)
+        return AnswerOptions(value=None, is_sure=True, cancel_reason=message, by=by)
     if answer:
         if deny or message or payload:
             raise ToolgenError(
                 "--answer cannot be combined with other answer options",
                 hint="leave out --deny, --message and --payload",
             )
-        return AnswerOptions(value=_json("--answer", answer), is_whole=True, is_sure=True, by=by)
+        return AnswerOptions(value=_json("--answer", answer), is_complete=True, is_sure=True, by=by)
     document: dict[str, Json] = {"approved": not deny}
     if message:
         document["message"] = message
@@ -374,7 +374,7 @@ def with_grant(answer: AnswerOptions, grant: str) -> AnswerOptions:
         ToolgenError: the text is not JSON, or the answer is not an approval.
     """
     value = answer.value
-    if not isinstance(value, dict) or value.get("approved") is not True or answer.is_whole:
+    if not isinstance(value, dict) or value.get("approved") is not True or answer.is_complete:
         raise ToolgenError(
             "--grant can only be combined with an approval",
             hint="leave out --deny, --cancel and --answer",

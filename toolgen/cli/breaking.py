@@ -232,7 +232,7 @@ def _outcome(request: BreakingRequest, compared: _Comparison, judged: Sequence[J
     refused = [each for each in judged if each.is_refused]
     shown = [each for each in judged if each.change.kinds]
     findings = [_finding(each, compared) for each in shown]
-    notes = (*_notes(request, judged), *compared.clauses.idle(compared.changes), *_unseen(compared))
+    notes = (*_notes(request, judged), *compared.clauses.unused(compared.changes), *_unseen(compared))
     summary = _summary(compared, judged, len(refused))
     code = 1 if refused else 0
     match request.format:

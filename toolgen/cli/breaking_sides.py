@@ -67,7 +67,7 @@ class Clauses:
         clauses = _breaks_of(tool) if tool else []
         return next((each.reason for each in clauses if not each.codes or change.code in each.codes), "")
 
-    def idle(self, changes: Iterable[ContractChange]) -> Iterator[str]:
+    def unused(self, changes: Iterable[ContractChange]) -> Iterator[str]:
         """Yield a sentence for each code of a `Breaks`, or each one without codes, that matches no change."""
         codes: dict[int, set[str]] = {}
         for change in changes:

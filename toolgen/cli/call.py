@@ -47,7 +47,7 @@ from .runtime import (
 )
 from .terminal import show_document
 
-LEFT_WORK: Final = "the agent has answered; this work is still pending:"
+PENDING_WORK: Final = "the agent has answered; this work is still pending:"
 _LIMITS: Final = (*(row.keyword for row in LIMITS), "pattern", "format", "default")
 
 RESOLUTIONS: Final = " and --result JSON, --failed TEXT or --not-run"
@@ -122,8 +122,8 @@ def _show(
         print(hint, file=sys.stderr)
     for asked in result.suspensions:
         print(_waiting_text_of(runtime, asked), file=sys.stderr)
-    for work in left_work(result):
-        print(f"{LEFT_WORK}\n{_waiting_text_of(runtime, work)}", file=sys.stderr)
+    for work in pending_work_of(result):
+        print(f"{PENDING_WORK}\n{_waiting_text_of(runtime, work)}", file=sys.stderr)
 
 
 def _json_hint(result: ToolResult, spec: ToolSpec | None) -> str:
@@ -163,7 +163,7 @@ def _show_progress(event: Event) -> None:
     print(scrubbed(visible(line)), file=sys.stderr, flush=True)
 
 
-def left_work(result: ToolResult) -> tuple[Suspended, ...]:
+def pending_work_of(result: ToolResult) -> tuple[Suspended, ...]:
     """Return the pending work of the agent run behind a call."""
     return () if result.run_link is None else result.run_link.pending
 
@@ -241,7 +241,7 @@ def _artifact(artifact: Artifact, *, is_stored: bool) -> str:
 def describe_suspended(suspended: Suspended) -> str:
     """Return the lines that describe a suspended call: question, arguments, expected answer."""
     lines = [f"{printable(suspended.tool)} waits until {_until(suspended)}: {suspended.kind}"]
-    asked = suspended.question or (f"it goes on as {suspended.handle!r}" if suspended.handle else "")
+    asked = suspended.question or (f"pending as {suspended.handle!r}" if suspended.handle else "")
     lines += [printable(text) for text in (asked, suspended.preview) if text]
     part = "the preview does not show all arguments; these are all:"
     if suspended.run_id:

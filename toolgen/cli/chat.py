@@ -81,7 +81,7 @@ class _Chat:
         """Answer each line, to `/quit` or the end of the input."""
         _say(f"{self._opened.client.agent}, session {self._session}; /help lists the commands")
         if (waiting := await self._opened.waiting_turn(self._session)) is not None:
-            await self._go_on(waiting)
+            await self._follow_turn(waiting)
         async for line in self._lines:
             word, _, rest = line.strip().partition(" ")
             if word == "/quit":
@@ -100,9 +100,9 @@ class _Chat:
                 self._files = files  # they go with the next one
             _say(f"error: {error}")
             return
-        await self._go_on(handle)
+        await self._follow_turn(handle)
 
-    async def _go_on(self, handle: RunHandle) -> None:
+    async def _follow_turn(self, handle: RunHandle) -> None:
         """Follow a turn to its end, and ask the person its questions."""
         while True:
             output = await handle.settled()

@@ -235,7 +235,7 @@ def _require_apart(file: Path, values: Mapping[str, str]) -> None:
             yours = "one is toolgen's, the other yours" if "stubs" in (name, other) else "both are toolgen's"
             raise ToolgenError(
                 f"{file}: [tool.toolgen] {name!r} ({first}) and {other!r} ({second}) overlap",
-                hint=f"give each a folder of its own: {yours}",
+                hint=f"give each its own folder: {yours}",
             )
 
 

@@ -96,9 +96,9 @@ def generate_output(
         notes += plan.stubs.notes
         warnings = [*plan.warnings]
         warnings += [
-            replace(kept_output(tree.out / path), severity="warning")
+            replace(retained_output(tree.out / path), severity="warning")
             for tree, report in trees
-            for path in report.kept
+            for path in report.retained
         ]
         if not (notes or warnings):  # which each run says
             manifests = {tree.folder: report.manifest for tree, report in trees}
@@ -234,7 +234,7 @@ def differences(out: Path, comparison: Comparison) -> list[Finding]:
         for code, message, paths in groups
         for path in paths
     ]
-    findings += (kept_output(out / path) for path in comparison.kept)
+    findings += (retained_output(out / path) for path in comparison.retained)
     if not findings and not comparison.is_current:
         return [_stale_manifest(out, "the manifest does not match the files")]
     return findings
@@ -248,7 +248,7 @@ def _stale_manifest(out: Path, message: str) -> Finding:
     )
 
 
-def kept_output(file: Path) -> Finding:
+def retained_output(file: Path) -> Finding:
     return OUTPUT_KEPT.finding(
         "the file is no longer generated, but was edited",
         place=Place(file=str(file)),

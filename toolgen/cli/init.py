@@ -128,7 +128,7 @@ def start_project(request: InitRequest) -> int:
     except OSError as error:
         raise ToolgenError(
             f"cannot write {error.filename}: {error.strerror}",
-            hint="choose another name, or a folder where you may write",
+            hint="choose another name, or a writable folder",
         ) from error
 
 

@@ -192,8 +192,8 @@ def with_agent(text: str, asked: Mapping[str, list[str]]) -> str:
         confirm = f", confirm={asked[name]!r}" if asked.get(name) else ""
         uses.append(f"d.Use({variable}{confirm})")
     agent = (
-        f'{AGENT} = d.Agent("{AGENT}", "Uses the tools for people.", '
-        'd.Instructions("You help people by the tools that you have. Say so where these cannot help."), '
+        f'{AGENT} = d.Agent("{AGENT}", "Helps people with the tools.", '
+        'd.Instructions("You help people with your tools. If the tools cannot help, say so."), '
         f"{', '.join(uses)})\n\n"
     )
     lines = text.splitlines(keepends=True)

@@ -131,7 +131,7 @@ def _of_syntax(error: SyntaxError) -> str:
 def _of_call(message: str, source: Source | None) -> str:
     """Return a hint about the arguments of a clause; `message` is Python's."""
     if _UNION.match(message):
-        return "write Nullable(…) where null is a value; without required=True an attribute may be absent"
+        return "write Nullable(…) if null is a value; without required=True an attribute is optional"
     if message == "'module' object is not callable":
         return "call a name of the module, such as http.HTTP(…)"
     if message.endswith("object is not callable"):

@@ -210,7 +210,7 @@ def _revision(revision: str, project: Project) -> Side:
             return replace(side, path=str(project.directory.absolute() / path))
     raise ToolgenError(
         f"the revision {shown!r} has no {project.out}/{CATALOG}",
-        hint="commit the generated code, or keep the catalogue of a release and pass that file",
+        hint="commit the generated code, or store the catalogue of a release and pass that file",
     )
 
 

@@ -107,7 +107,7 @@ class Effect:
             case _:
                 text = f"this was {was!r} and is now {now!r}"
         guards = ", ".join(self.guards)
-        return f"{text}; until you resolve it, it keeps {guards}" if guards else text
+        return f"{text}; until you resolve it, the tool keeps {guards}" if guards else text
 
     @property
     def note(self) -> str:
@@ -207,7 +207,7 @@ def planned_update(
             effects.append(Effect(kind=kind, subject="this schema", file=path, now=new_text))
     data = _bytes_of(design) or b""
     merged = _merged(design, data, last, lock, unread, chosen)
-    lasting = {**_gone_files(folder, read, last, files), **merged.open}
+    lasting = {**_removed_files(folder, read, last, files), **merged.open}
     effects = [
         *_conflicts(design, lasting, merged.lines_before if is_check else merged.lines, last),
         *(_effect(change, design, is_check=is_check) for change in merged.changes if change.kind != "gone"),
@@ -225,7 +225,7 @@ def planned_update(
     return Update(edits=edits, effects=tuple(effects))
 
 
-def _gone_files(
+def _removed_files(
     folder: Path, read: Mapping[Path, bytes | None], last: ImportLock, files: Mapping[str, str]
 ) -> dict[str, OpenConflict]:
     """Return the conflicts about schemas that are edited here and that the source has no more."""

@@ -28,10 +28,10 @@ from .runtime import (
     ELSEWHERE_S,
     NOT_OVER,
     collect_method_faults,
-    not_over_elsewhere,
+    not_over_message,
     open_engine,
     specs_of,
-    waiting_elsewhere,
+    wait_message,
 )
 from .terminal import Listing, show_json, show_line, typed_json
 from .timeline import Span, span_of, timeline
@@ -225,12 +225,12 @@ async def wait_for_status(
     """Wait for a status that `when` accepts; return the current one after some seconds."""
     if engine.is_worker:
         return await when(run_id)
-    print(waiting_elsewhere(engine), file=sys.stderr)
+    print(wait_message(engine), file=sys.stderr)
     try:
         async with asyncio.timeout(ELSEWHERE_S):
             return await when(run_id)
     except TimeoutError:
-        print(not_over_elsewhere(engine), file=sys.stderr)
+        print(not_over_message(engine), file=sys.stderr)
         return await engine.status(run_id)
 
 

@@ -298,13 +298,13 @@ def collect_method_faults() -> Iterator[list[str]]:
         yield lines
 
 
-def waiting_elsewhere(engine: Engine) -> str:
+def wait_message(engine: Engine) -> str:
     """Return the message of a command before it waits for the process that executes the runs."""
     who = "workers execute" if engine.caps.has_many_workers else "another process executes"
     return f"{who} the runs; waiting at most {ELSEWHERE_S:g} seconds"
 
 
-def not_over_elsewhere(engine: Engine) -> str:
+def not_over_message(engine: Engine) -> str:
     """Return the message of a command that waited in vain; with many workers, none might be running."""
     if engine.caps.has_many_workers:
         return "it has not ended; check that a worker is running: toolgen worker"

@@ -64,10 +64,10 @@ def generate(design: Design, *, module: str) -> dict[str, str]:
         design: What is generated.
         module: The dotted name of the design's module, for the headers.
     """
-    whole = _design_context(design)
+    context = _design_context(design)
     return {
         path: content if isinstance(content, str) else render(content, design=module)
-        for path, content in _files(whole)
+        for path, content in _files(context)
     }
 
 
@@ -89,21 +89,21 @@ def app(design: Design, place: AppPlace) -> dict[str, str]:
     return texts
 
 
-def _files(whole: _DesignContext) -> Iterator[tuple[str, View | str]]:
-    design = whole.design
+def _files(context: _DesignContext) -> Iterator[tuple[str, View | str]]:
+    design = context.design
     yield "__init__.py", root_view(design.description)
     yield "py.typed", ""
-    yield "types.py", shared_types_view(design, whole.shared)
+    yield "types.py", shared_types_view(design, context.shared)
     for service in design.services:
-        yield from _service(service, whole)
-    yield CATALOG, _root(whole)
+        yield from _service(service, context)
+    yield CATALOG, _root(context)
 
 
-def _root(whole: _DesignContext) -> str:
-    design, writer = whole.design, whole.writer
-    completions = {service.name: completions_scope(service, whole.shared) for service in design.services}
-    further = agents_and_completions(writer, design, whole.toolsets, completions)
-    return writer.catalogue(whole.entries.values(), further=further)
+def _root(context: _DesignContext) -> str:
+    design, writer = context.design, context.writer
+    completions = {service.name: completions_scope(service, context.shared) for service in design.services}
+    further = agents_and_completions(writer, design, context.toolsets, completions)
+    return writer.catalogue(context.entries.values(), further=further)
 
 
 @frozen_record
@@ -145,50 +145,50 @@ def _design_context(design: Design) -> _DesignContext:
     )
 
 
-def _service(service: Service, whole: _DesignContext) -> Iterator[tuple[str, View | str]]:
+def _service(service: Service, context: _DesignContext) -> Iterator[tuple[str, View | str]]:
     folder = service_package(service.name)
     yield _path(folder, "__init__.py"), service_package_view(service)
     if service.methods:
-        yield _path(service_module(service.name)), service_view(service, whole.services[service.name])
+        yield _path(service_module(service.name)), service_view(service, context.services[service.name])
     for kind in service.clients:
-        scope = whole.services[service.name]
+        scope = context.services[service.name]
         yield _path(client_module(service.name, kind)), client_view(service, kind, scope)
     own = [toolset for toolset in service.toolsets if not toolset.exporter]
     if own:
         text = f"The toolsets of {service.name}."
         yield _path((*folder, "toolsets"), "__init__.py"), package_view(text)
     for toolset in own:
-        yield from _toolset(toolset, whole)
+        yield from _toolset(toolset, context)
     if service.agents:
         text = f"The agents of {service.name}."
         yield _path(agents_package(service.name), "__init__.py"), package_view(text)
     for agent in service.agents:
-        yield from _agent(agent, whole)
+        yield from _agent(agent, context)
     if service.completions:
-        scope = completions_scope(service, whole.shared)
+        scope = completions_scope(service, context.shared)
         yield _path(completions_module(service.name)), completions_view(service, scope)
-        facts = completion_facts(whole.writer, service, scope)
-        yield _path(folder, COMPLETION_SCHEMAS), whole.writer.catalogue([], further=facts, is_indented=True)
+        facts = completion_facts(context.writer, service, scope)
+        yield _path(folder, COMPLETION_SCHEMAS), context.writer.catalogue([], further=facts, is_indented=True)
 
 
-def _agent(agent: Agent, whole: _DesignContext) -> Iterator[tuple[str, View | str]]:
+def _agent(agent: Agent, context: _DesignContext) -> Iterator[tuple[str, View | str]]:
     folder = agent_package(agent)
     yield _path(folder, "__init__.py"), agent_package_view(agent)
-    yield _path(folder, "agent.py"), agent_view(whole.design, agent)
+    yield _path(folder, "agent.py"), agent_view(context.design, agent)
     yield _path(folder, "specs.py"), agent_specs_view(agent)
-    entries = agent_entries(whole.writer, agent, whole.entries, whole.toolsets)
-    root = Root(path=f"{'../' * len(folder)}{CATALOG}", entries=whole.entries)
-    yield _path(folder, CATALOG), whole.writer.catalogue(entries, agent=agent_header(agent), root=root)
+    entries = agent_entries(context.writer, agent, context.entries, context.toolsets)
+    root = Root(path=f"{'../' * len(folder)}{CATALOG}", entries=context.entries)
+    yield _path(folder, CATALOG), context.writer.catalogue(entries, agent=agent_header(agent), root=root)
     if agent.exports:
         text = f"The toolsets that {agent.id} implements."
         yield _path((*folder, "exports"), "__init__.py"), package_view(text)
     for export in agent.exports:
-        yield from _toolset(export.toolset, whole)
+        yield from _toolset(export.toolset, context)
         yield _path(toolset_package(export.toolset), "export.py"), export_view(export)
 
 
-def _toolset(toolset: Toolset, whole: _DesignContext) -> Iterator[tuple[str, View | str]]:
-    folder, scope = toolset_package(toolset), whole.toolsets[names.qualified(toolset)]
+def _toolset(toolset: Toolset, context: _DesignContext) -> Iterator[tuple[str, View | str]]:
+    folder, scope = toolset_package(toolset), context.toolsets[names.qualified(toolset)]
     yield _path(folder, "__init__.py"), toolset_view(toolset)
     yield _path(folder, "specs.py"), specs_view(toolset, scope)
     if toolset.tools:
@@ -199,10 +199,10 @@ def _toolset(toolset: Toolset, whole: _DesignContext) -> Iterator[tuple[str, Vie
         yield _path(folder, "codecs.py"), codecs_view(toolset, scope)
         if not toolset.exporter:
             if any(tool.binding for tool in toolset.tools):
-                yield _path(folder, "transforms.py"), transforms_view(toolset, scope, whole.services)
-            yield _path(folder, "executor.py"), executor_view(whole.design, toolset, scope)
+                yield _path(folder, "transforms.py"), transforms_view(toolset, scope, context.services)
+            yield _path(folder, "executor.py"), executor_view(context.design, toolset, scope)
         yield _path(folder, "calls.py"), calls_view(toolset)
-    yield _path(folder, CATALOG), whole.catalogue(toolset)
+    yield _path(folder, CATALOG), context.catalogue(toolset)
 
 
 def _path(module: Module, file: str = "") -> str:

@@ -12,7 +12,7 @@ from io import StringIO
 from pathlib import Path
 
 from toolgen.cli import main
-from toolgen.cli.call import LEFT_WORK
+from toolgen.cli.call import PENDING_WORK
 from toolgen.contract.json_value import Json
 from toolgen.runtime import Runtime
 
@@ -70,7 +70,7 @@ class Commands:
         text, waits = out.getvalue().strip(), _WAITS.findall(told.getvalue())
         if (named := _NAMED.search(told.getvalue())) is not None:
             self._asked = named[1]
-        if LEFT_WORK in told.getvalue():
+        if PENDING_WORK in told.getvalue():
             return Seen(status="ok", text=text, question=told.getvalue())
         if waits and arguments[0] == "call":
             status = "pending" if waits[-1] == "pending" else "suspended"

@@ -10,9 +10,9 @@ from .arguments import argument_changes
 from .changes import ContractChange, change, key_of
 from .containment import contains
 from .contracts import Contract, canonical, hints_of, wire_name
-from .guards import approval_changes, guard_changes, left_changes, policy_changes, text_changes
+from .guards import approval_changes, guard_changes, policy_changes, remaining_changes, text_changes
 from .masks import mask_changes
-from .results import artifact_changes, error_changes, fields_gone, late_changes, result_changes
+from .results import artifact_changes, error_changes, late_changes, removed_fields, result_changes
 
 Entry = Mapping[str, Any]
 
@@ -186,7 +186,7 @@ def _agents(before: Contract, after: Contract, moved: Mapping[str, str]) -> Iter
         yield from limits
         explained = {"digest", *(["tools"] * has_other_tools), *(["exports"] * has_other_exports)}
         explained |= {"policy"} if limits else set()
-        yield from left_changes(id_, entry, after.agents[id_], explained)
+        yield from remaining_changes(id_, entry, after.agents[id_], explained)
 
 
 def _agent_approvals(
@@ -232,11 +232,11 @@ def _completions(before: Contract, after: Contract) -> Iterator[ContractChange]:
             yield change("completion-removed", id_, "the completion was removed")
             continue
         old, new = before.document(entry["result"]), after.document(after.completions[id_]["result"])
-        gaps, removed = contains(old, new), fields_gone(new, old)
+        gaps, removed = contains(old, new), removed_fields(new, old)
         masks = list(mask_changes(id_, entry, after.completions[id_], (before, after)))
         yield from masks
         explained = {"digest", *(["result"] if gaps or removed or masks else [])}
-        yield from left_changes(id_, entry, after.completions[id_], explained)
+        yield from remaining_changes(id_, entry, after.completions[id_], explained)
         for gap in removed:
             yield change("result-field-removed", id_, f"its field {key_of(gap)!r} was removed", gap=gap)
         for gap in gaps:

@@ -186,10 +186,10 @@ def text_changes(
         reason = printable(after["deprecated"].get("reason", ""))
         yield change("deprecated", tool, f"it is now deprecated: {reason}".rstrip(": "))
     old, new = _left(before), _left(after)
-    yield from left_changes(tool, old, new, explained)
+    yield from remaining_changes(tool, old, new, explained)
 
 
-def left_changes(
+def remaining_changes(
     tool: str, before: Entry, after: Entry, explained: Iterable[str]
 ) -> Iterator[ContractChange]:
     """Yield the changed texts of an entry, and the keys that differ without another change."""

@@ -38,7 +38,7 @@ def prove(case: Case) -> list[Gap]:
         elif keyword in ROWS:
             gaps += _text_limit(case, keyword)
         elif keyword not in ANNOTATIONS and not keyword.startswith("x-") and not _says(case, keyword):
-            gaps.append(case.gap(keyword, f"has the unsupported keyword {keyword!r}", whole=True))
+            gaps.append(case.gap(keyword, f"has the unsupported keyword {keyword!r}", by_schema=True))
     return gaps
 
 
@@ -179,13 +179,13 @@ def _branches(case: Case, keyword: str, branches: list[SchemaNode]) -> list[Gap]
         if keyword == "anyOf" or not near
         else "might accept it with two branches"
     )
-    return [case.gap(keyword, reason, whole=True)]
+    return [case.gap(keyword, reason, by_schema=True)]
 
 
 def _not(case: Case) -> list[Gap]:
     if case.says("not") or case.is_apart(case.large.child("not")):
         return []
-    return [case.gap("not", "does not accept some of it", whole=True)]
+    return [case.gap("not", "does not accept some of it", by_schema=True)]
 
 
 def shown(value: Any) -> str:

@@ -132,7 +132,7 @@ def _property_names(case: Case) -> list[Gap]:
     if _is_closed(case) and all(accepts((large,), name) or _is_absent(case, name) for name in _names(case)):
         return []
     gaps = case.below((lone({"type": "string"}), *named), large, "*", _nothing)
-    return [case.gap("propertyNames", "accepts only some keys", whole=True)] if gaps else []
+    return [case.gap("propertyNames", "accepts only some keys", by_schema=True)] if gaps else []
 
 
 def _nothing(document: Json) -> Iterator[Json]:

@@ -33,7 +33,7 @@ def parked_changes(
                 yield change(
                     "suspended-call",
                     call.tool,
-                    f"the suspended call {call.id} has no tool any more",
+                    f"the tool of the suspended call {call.id} was removed",
                     argument=call.id,
                 )
             continue

@@ -74,11 +74,11 @@ class Case:
         *,
         name: str = "",
         only: Mapping[str, Any] | None = None,
-        whole: bool = False,
+        by_schema: bool = False,
     ) -> Gap:
-        """Return a gap of this pair, with documents that the keyword refuses, or `only`, or the `whole`."""
+        """Return a gap, with documents that the keyword, `only` or, with `by_schema`, the schema refuses."""
         other = self.large
-        if not whole:
+        if not by_schema:
             other = lone({keyword: self.large.schema[keyword]} if only is None else only)
         return Gap(
             path=(),
@@ -199,7 +199,7 @@ class Proof:
         if text and any(node.text() == text for node in flat.nodes):
             return []
         if large.schema is False:
-            return [case.gap("not", "accepts no value here", whole=True)]
+            return [case.gap("not", "accepts no value here", by_schema=True)]
         if flat.values is not None:
             return _listed(case)
         for union, branches in flat.unions[:1]:
@@ -215,7 +215,7 @@ def _listed(case: Case) -> list[Gap]:
     refused = [value for value in case.flat.values.values() if not accepts((case.large,), value)]
     if not refused:
         return []
-    gap = case.gap("enum", f"does not accept {', '.join(map(repr, refused[:3]))}", whole=True)
+    gap = case.gap("enum", f"does not accept {', '.join(map(repr, refused[:3]))}", by_schema=True)
     return [replace(gap, witnesses=tuple(refused[:_MOST_WITNESSES]))]
 
 

@@ -145,7 +145,7 @@ def _parts(
             continue
         before, after = sides[0].document(old[name]), sides[1].document(new[name])
         was, now = f"/{key}/{at}", places[name]
-        for gap in fields_gone(after, before):
+        for gap in removed_fields(after, before):
             message = f"field {key_of(gap)!r} of {what} {name!r} was removed"
             where = {"before": place(was, gap.small), "after": place(now, gap.large)}
             yield change("result-field-removed", tool, message, gap=gap, argument=name, **where)
@@ -155,7 +155,7 @@ def _parts(
             yield change(code, tool, message, gap=gap, argument=name, **where)
 
 
-def fields_gone(after: SchemaDocument, before: SchemaDocument) -> list[Gap]:
+def removed_fields(after: SchemaDocument, before: SchemaDocument) -> list[Gap]:
     """Return the gaps of fields that were there, and that the new schema does not take."""
     return [
         gap

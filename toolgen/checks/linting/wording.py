@@ -49,7 +49,7 @@ def _filter_as_order(tool: LintedTool, _: int) -> Iterator[LintProblem]:
 def _vague_words(tool: LintedTool, _: int) -> Iterator[LintProblem]:
     if vague := _VAGUE.intersection(words(tool.description)):
         yield LintProblem(
-            f"the description says {', '.join(map(repr, sorted(vague)))}; the word is too vague",
+            f"the description says {', '.join(map(repr, sorted(vague)))}, which is too vague",
             "name what the tool reads, changes and returns",
         )
     unclear = [node for node in tool.arguments if _VAGUE.intersection(words(description_of(node)))]

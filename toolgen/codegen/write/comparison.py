@@ -42,7 +42,7 @@ class Comparison:
     """Planned and there, but the manifest does not know them."""
     stale: tuple[str, ...] = ()
     """Written by an earlier run and no longer planned."""
-    kept: tuple[str, ...] = ()
+    retained: tuple[str, ...] = ()
     """Stale, but somebody edited them."""
 
     is_noted: bool = False
@@ -50,7 +50,7 @@ class Comparison:
 
     @property
     def is_current(self) -> bool:
-        differs = (self.missing, self.changed, self.edited, self.unrecorded, self.stale, self.kept)
+        differs = (self.missing, self.changed, self.edited, self.unrecorded, self.stale, self.retained)
         return self.is_noted and not any(differs)
 
 
@@ -83,7 +83,7 @@ def compared(out: Path, new: Mapping[str, str]) -> Comparison:
             groups[group].append(path)
     for path, file in manifest.files.items():
         if path not in new:
-            groups["stale" if path not in digests or file.is_ours(digests[path]) else "kept"].append(path)
+            groups["stale" if path not in digests or file.is_ours(digests[path]) else "retained"].append(path)
     in_groups = {group: tuple(paths) for group, paths in groups.items()}
     files = manifest.files
     is_noted = recorded == manifest.text().encode() and all(

@@ -29,7 +29,7 @@ class WriteReport:
     edited: tuple[str, ...] = ()
     """Had been edited, and were written again."""
     deleted: tuple[str, ...] = ()
-    kept: tuple[str, ...] = ()
+    retained: tuple[str, ...] = ()
     """No longer planned, but edited: left alone."""
 
 
@@ -78,7 +78,7 @@ def write(
         written=tuple(run.new),
         edited=before.edited,
         deleted=run.deleted,
-        kept=before.kept,
+        retained=before.retained,
     )
 
 
@@ -188,7 +188,9 @@ def _stage(
         before=before,
         new={path: new for path, new in new.items() if before.found.get(path) != new},
         deleted=tuple(path for path in before.stale if path in before.found),
-        manifest=replace(facts, files=files | {path: before.manifest.files[path] for path in before.kept}),
+        manifest=replace(
+            facts, files=files | {path: before.manifest.files[path] for path in before.retained}
+        ),
     )
 
 
