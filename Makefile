@@ -158,10 +158,17 @@ BENCHED := pydantic-ai openai-agents google-adk langchain fastmcp mcp charts
 bench: .venv/ready $(BENCHED:%=.bench/%/ready) .bench/python3.12/ready ## measure toolgen and its peers; write docs/performance.md, its charts and benchmarks/results.json
 	$(BIN)/python -m benchmarks.report
 
+# Each system gets every EVERY_REQUEST-th request.
+EVERY_REQUEST ?= 1
+
+.PHONY: lab-model
+lab-model: .bench/models/ready ## measure how well a small language model calls the tools; write the tables of docs/models.md (MODEL=… for another model)
+	.bench/models/bin/python -m benchmarks.models $(EVERY_REQUEST)
+
 .PHONY: bench-lock
 bench-lock: .venv/ready ## pin the newest versions of the peers, with the pydantic of requirements-dev.lock
-	@for name in $(BENCHED) toolgen; do \
-		$(BIN)/uv --quiet pip compile benchmarks/locks/$$name.in $$(test $$name = toolgen && echo "pyproject.toml --extra gen") \
+	@for name in $(BENCHED) models toolgen; do \
+		$(BIN)/uv --quiet pip compile benchmarks/locks/$$name.in $$([[ $$name == @(toolgen|models) ]] && echo "pyproject.toml --extra gen") \
 			--constraint <(grep -oE '^pydantic(-core)?==[^ ]+' requirements-dev.lock) --universal --python-version 3.11 \
 			--upgrade --generate-hashes --no-annotate --no-emit-index-url --no-emit-find-links \
 			--custom-compile-command 'make bench-lock' --output-file benchmarks/locks/$$name.txt; \
@@ -207,6 +214,13 @@ LOCKED = --no-deps --require-hashes --only-binary :all: --compile-bytecode --req
 .bench/%/ready: benchmarks/locks/%.txt .venv/ready
 	$(BIN)/uv --quiet venv --clear --python $(BIN)/python .bench/$*
 	$(BIN)/uv --quiet pip install --python .bench/$*/bin/python $(LOCKED) $<
+	@touch $@
+
+# This builds llama-cpp-python, which takes some minutes.
+.bench/models/ready: benchmarks/locks/models.txt .venv/ready
+	$(BIN)/uv --quiet venv --clear --python $(BIN)/python .bench/models
+	$(BIN)/uv --quiet pip install --python .bench/models/bin/python --no-deps --require-hashes --requirement $<
+	$(BIN)/uv --quiet pip install --python .bench/models/bin/python --no-deps --no-build-isolation --editable .
 	@touch $@
 
 # Without this Python its column is left out.

@@ -1,8 +1,9 @@
-"""The tables of docs/performance.md and docs/import.md, made of `benchmarks/results.json`."""
+"""The tables of docs/performance.md, docs/import.md and docs/models.md, from `benchmarks/results.json`."""
 
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -14,6 +15,7 @@ ROOT: Final = Path(__file__).parents[1]
 RESULTS: Final = ROOT / "benchmarks/results.json"
 PAGE: Final = ROOT / "docs/performance.md"
 IMPORT_PAGE: Final = ROOT / "docs/import.md"
+MODEL_PAGE: Final = ROOT / "docs/models.md"
 IMAGES: Final = ROOT / "docs/images"
 CHARTS: Final = ("calls", "runs", "goals")
 """Each is drawn as SVG and as PNG."""
@@ -214,6 +216,58 @@ def _versions(versions: dict[str, str]) -> str:
     return ", ".join(f"{name} {number}" for name, number in versions.items())
 
 
+def models(results: Results) -> str:
+    """Return how often a language model calls each system's tools rightly."""
+    rows = []
+    for row in results["models"]["systems"]:
+        is_one = row["tools"] == 1
+        right, *valid = (share(count, row["requests"]) for count in (row["right"], *row["valid"]))
+        shown = ["–", *valid] if is_one else [right, valid[0], "–", "–"]
+        rows.append([row["system"], str(row["tools"]), *shown])
+    header = ["Schemas and errors", "Tools", "Right tool", "Valid at first", "After one repair", "After two"]
+    return _table(header, rows) + f"\n{_measured(results['models'])}\n"
+
+
+def descriptions(results: Results) -> str:
+    """Return the same for two wordings of descriptions."""
+    wordings = ("An order, or vague", "The rules of `toolgen lint`")
+    rows = [
+        [wording, share(row["right"], row["requests"]), share(row["valid"][0], row["requests"])]
+        for wording, row in zip(wordings, results["models"]["descriptions"], strict=True)
+    ]
+    return _table(["Ten descriptions", "Right tool", "Valid at first"], rows)
+
+
+def issues(results: Results) -> str:
+    """Return how often a model repairs a call after each of two wordings of an issue."""
+    wordings = ("The rule, as toolgen writes it", "The wrong value, then what to write")
+    rows = [
+        [wording, share(row["valid"][0], row["requests"])]
+        for wording, row in zip(wordings, results["models"]["issues"], strict=True)
+    ]
+    return _table(["Ten issues", "Repaired at first"], rows)
+
+
+def _measured(models: Results) -> str:
+    sent = f"{models['systems'][0]['requests']} of {models['requests']} requests for each row"
+    return f"{sent}; {models['model']}, {models['date']}; {_versions(models['versions'])}."
+
+
+def share(passed: int, count: int) -> str:
+    """Return a share in percent with its interval of 95 percent."""
+    low, high = interval(passed, count)
+    return f"{100 * passed / count:.0f} % ({100 * low:.0f} to {100 * high:.0f})"
+
+
+def interval(passed: int, count: int) -> tuple[float, float]:
+    """Return the interval of 95 percent by Wilson's formula of 1927."""
+    z, ratio = 1.959964, passed / count
+    scale = 1 + z * z / count
+    middle = (ratio + z * z / (2 * count)) / scale
+    half = z / scale * math.sqrt(ratio * (1 - ratio) / count + z * z / (4 * count * count))
+    return max(0.0, middle - half), min(1.0, middle + half)
+
+
 def _ratio(value: float) -> str:
     """Return a ratio with three digits."""
     return f"{value:.2f}" if value < 9.995 else f"{value:.1f}" if value < 99.95 else f"{value:.0f}"
@@ -246,4 +300,8 @@ TABLES: Final[dict[str, Table]] = {
     "goals": goals,
     "conditions": conditions,
 }
-PAGES: Final[dict[Path, dict[str, Table]]] = {PAGE: TABLES, IMPORT_PAGE: {"imports": imports}}
+MODEL_TABLES: Final[dict[str, Table]] = {"models": models, "descriptions": descriptions, "issues": issues}
+PAGES: Final[dict[Path, dict[str, Table]]] = {
+    PAGE: TABLES,
+    IMPORT_PAGE: {"imports": imports},
+}
