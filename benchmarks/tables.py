@@ -304,4 +304,5 @@ MODEL_TABLES: Final[dict[str, Table]] = {"models": models, "descriptions": descr
 PAGES: Final[dict[Path, dict[str, Table]]] = {
     PAGE: TABLES,
     IMPORT_PAGE: {"imports": imports},
+    MODEL_PAGE: MODEL_TABLES,
 }
