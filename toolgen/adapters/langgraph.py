@@ -1,8 +1,8 @@
-"""Asks people by the interruptions of LangGraph: `toolgen[langgraph]`.
+"""Questions to people through LangGraph interrupts: `toolgen[langgraph]`.
 
-LangGraph numbers the interruptions of a task, and hands out the values that resume it by number, also to
-questions of the application's own. So a call takes the values that name its questions and no other one, and
-an ended call takes them again whenever its node runs again.
+LangGraph numbers the interrupts of a task and assigns resume values by number, also to questions of the
+application. So a call takes only the values that name its questions, and an ended call takes them again
+whenever its node runs again.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""What LangGraph hands out to the next `interrupt()` of a task; the only reader of its private parts.
+"""Values that LangGraph passes to the next `interrupt()` of a task; the only reader of its private parts.
 
-They are the same from LangGraph 1.2.20 on, where each question of a task has an id of its own and a node that
-is retried counts from 0 again. Where one is missing, nothing is read otherwise: the import fails.
+They are unchanged since LangGraph 1.2.20, in which each question of a task has its own id and a retried node
+counts from 0 again. If one is missing, the import fails.
 """
 
 from __future__ import annotations

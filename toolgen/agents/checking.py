@@ -1,4 +1,4 @@
-"""Sessions that cannot be read, or whose runs the engine has not: found, and released from such a run."""
+"""Finds sessions that cannot be read or whose runs the engine lacks, and releases such sessions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The sessions of a runtime, as hosts read and end them; runs write to the store itself."""
+"""The sessions of a runtime for hosts, which read and end them; runs write to the store directly."""
 
 from __future__ import annotations
 

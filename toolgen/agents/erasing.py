@@ -1,4 +1,4 @@
-"""Erasure of sessions, by request and beyond the limits of their store, and what goes with forgotten runs."""
+"""Erasure of sessions: on request, beyond the limits of their store, and with deleted runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The instructions of an agent for one planning: its text with values of the state, and a function's."""
+"""The instructions of an agent for one planning: a template with values of the state, or a function."""
 
 from __future__ import annotations
 

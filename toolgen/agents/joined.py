@@ -1,4 +1,4 @@
-"""The agents as a part of their runtime: opened with it, asked about their runs, and called by its calls."""
+"""The agents as a part of their runtime: opened with it, listed by it, and called by its calls."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The owner of a run: the id of a run alone allows neither to read nor to cancel it."""
+"""The owner of a run: knowing the id of a run does not allow a caller to read or cancel it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The results of work that went on after its run: each opens a turn of its session, or ends with it."""
+"""Results of work that outlived its run: each starts a turn of its session, or ends with the session."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Values by run that a process can find again: of its runs only those that it used last keep theirs."""
+"""Values by run that a process can look up again; only the most recently used runs keep theirs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Agents as generated code declares them and as a runtime has them, and what restricts a run of one."""
+"""Agents as generated code declares and runtimes register them, and the restrictions of their runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Resolves calls of unknown outcome by what a person found out."""
+"""Resolves calls with an unknown outcome, using what a person found out."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Hooks after a run: each hears how it ended, in the process that executes it, once its log has the end."""
+"""Hooks after a run: they receive its output, in the process that executes it, once its log has the end."""
 
 from __future__ import annotations
 

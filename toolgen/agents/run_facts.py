@@ -1,7 +1,7 @@
-"""The facts of runs and of their calls: each is made of the other here, and nowhere else.
+"""The facts of runs and of their calls, and the only conversions between them.
 
-So none is lost: a door makes the `CallMeta` of a call, the run that answers it has its facts of it, and the
-calls of that run have theirs of these.
+No fact is lost on the way: an interface creates the `CallMeta` of a call, the run that answers the call takes
+its facts from it, and the calls of that run take theirs from the run.
 """
 
 from __future__ import annotations

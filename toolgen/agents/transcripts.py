@@ -1,6 +1,6 @@
-"""Conversations with a result behind every call, and no result without one.
+"""Conversations in which every call has a result and every result has a call.
 
-So they are also of runs that were ended in the middle of a batch, and where a store has lost what was said.
+This includes conversations whose run was ended in the middle of a batch, or whose store lost messages.
 """
 
 from __future__ import annotations

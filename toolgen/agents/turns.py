@@ -1,7 +1,6 @@
-"""The turns of sessions: one of a session goes on at a time, over all processes that have the store.
+"""The turns of sessions: one turn of a session runs at a time, across all processes that share the store.
 
-The store names the run that has the turn, and its engine. Engines say now and then that they are at work;
-nothing is said for each run.
+The store has the run that holds the turn, and its engine. Engines renew a lease of their own; runs do not.
 """
 
 from __future__ import annotations

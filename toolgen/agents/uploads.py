@@ -1,4 +1,4 @@
-"""Files of persons: checked, stored as artifacts, and linked in the message that they came with."""
+"""Files from people: checked, stored as artifacts, and linked in their message."""
 
 from __future__ import annotations
 

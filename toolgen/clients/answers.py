@@ -1,4 +1,4 @@
-"""What an answer means: the result, a declared error, or a failure that the design does not know."""
+"""The meaning of an answer: the result, a declared error, or a failure that the design does not know."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The call of a tool that a client serves, known to it by a context variable."""
+"""The tool call that a client serves, stored in a context variable."""
 
 from __future__ import annotations
 

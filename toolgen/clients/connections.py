@@ -1,4 +1,4 @@
-"""Requests on the wire: a pool of connections for each event loop, limits of answers, checked addresses."""
+"""Requests on the wire: a connection pool for each event loop, limits of answers, checked addresses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Errors of requests, in the words of the tool that has made them."""
+"""Errors of requests, phrased for the tool that made the request."""
 
 from __future__ import annotations
 

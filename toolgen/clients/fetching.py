@@ -1,4 +1,4 @@
-"""Fetches a document from an address of https that nobody has accepted, within the budgets of answers."""
+"""Fetches a document from an https address that nobody has accepted, within the limits of answers."""
 
 from __future__ import annotations
 

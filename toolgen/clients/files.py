@@ -1,4 +1,4 @@
-"""Files of bodies: bytes of a payload, or artifacts of the call that their URIs name."""
+"""Files in bodies: bytes of a payload, or artifacts of the call that are named by URI."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pages: the query of the next one, and the cursor that a result has for it."""
+"""Pages: the query for the next page, and the cursor that a result has for it."""
 
 from __future__ import annotations
 

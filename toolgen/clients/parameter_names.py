@@ -1,4 +1,4 @@
-"""Names of parameters as servers read them: one name has several spellings."""
+"""Names of parameters as servers read them: one name can have several spellings."""
 
 from __future__ import annotations
 

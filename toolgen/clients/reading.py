@@ -1,4 +1,4 @@
-"""JSON of others as values of generated classes, read tolerantly; `shapes.tolerance` says what is dropped."""
+"""Reads third-party JSON as values of generated classes, tolerantly; `shapes.tolerance` has the rules."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The credentials of a request: which of the alternatives is used, and where they stand in it."""
+"""The credentials of a request: the alternative that is used, and its place in the request."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One operation of a client: its requests with credentials and redirects, and what their answer means."""
+"""One operation of a client: its requests with credentials and redirects, and the meaning of the answer."""
 
 from __future__ import annotations
 

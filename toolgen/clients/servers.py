@@ -1,4 +1,4 @@
-"""Where requests go: the server of a design with its variables, and which addresses are public."""
+"""The addresses of requests: servers of a design with their variables; only public addresses pass."""
 
 from __future__ import annotations
 

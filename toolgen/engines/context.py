@@ -1,4 +1,4 @@
-"""What a loop may do in a run, and what an activity knows of its place."""
+"""The interface of a loop to its run, and the facts that an activity has about its place."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The protocol of an engine, of what it may have beside it, and of what keeps or carries values for it."""
+"""The protocols of an engine, of its optional parts, and of the stores and codecs for its values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Why an engine does not do what it was asked, and what a loop gets of work that failed."""
+"""Errors of engines, and the failures of operations that a loop receives."""
 
 from __future__ import annotations
 

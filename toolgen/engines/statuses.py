@@ -1,4 +1,4 @@
-"""What an engine says of its runs and of their waits, and what it hands to them. All of it is frozen."""
+"""Records that an engine returns about its runs and their waits. All of them are frozen."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Writes a file of a store whole or not at all, so that a kill or a loss of power leaves no half of it."""
+"""Writes a file of a store atomically, so that a kill or power failure never leaves half of it."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""What the disk of a file says when it is asked without SQLite, which tells no damage from a failing read.
+"""Checks the disk of a file without SQLite, which cannot tell damage from a failing read.
 
-SQLite reports a page that cannot be read as damage, and every write that fails for another reason than a full
-disk as the same error.
+SQLite reports an unreadable page as damage, and reports every failed write as the same error unless the disk
+is full.
 """
 
 from __future__ import annotations

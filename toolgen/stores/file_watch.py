@@ -1,8 +1,8 @@
-"""Watches a file for changes by other processes, by notifications and by a look each second.
+"""Watches a file for changes by other processes, with notifications and a check each second.
 
-Sockets for datagrams stand beside the file. The worker has one of a fixed name; clients announce theirs to
-it, and it notifies them; a notification may have a message. A datagram may be lost, or find no socket, and
-so there is the look. Messages are best effort: what no socket takes at once is lost.
+Datagram sockets are next to the file. The worker's socket has a fixed name; clients announce theirs to it,
+and it notifies them, optionally with a message. A datagram can be lost or find no socket, which is why there
+is the check. Messages are best effort: a message that no socket accepts at once is lost.
 """
 
 from __future__ import annotations

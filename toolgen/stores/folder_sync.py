@@ -1,4 +1,4 @@
-"""Keeps the names of new files over a loss of power: those are in the folder, which is synced by itself."""
+"""Makes the names of new files survive a power failure, by syncing their folder."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""A file for the user of this process alone to which lines are appended without being synced.
+"""A private file of this user to which lines are appended without being synced.
 
-The lines with which it begins are synced. A loss of power may take the newest lines, or leave parts of them.
-One process at a time writes it, and writes it again where somebody has removed it meanwhile.
+The first lines are synced. A power failure can lose the newest lines or leave parts of them. One process at a
+time writes the file, and writes it again if it was removed meanwhile.
 """
 
 from __future__ import annotations

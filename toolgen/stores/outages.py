@@ -1,16 +1,17 @@
-"""Stores that are away for a while: how a step of a run waits until its store is back.
+"""Outages of stores: how a step of a run waits until its store works again.
 
-Which steps may be repeated:
+Steps that can be repeated:
 
-- Reads, and writes under a key of their own, which a run makes again with the same effect: messages by run
-  and step, answers by run and call, turns by run, artifacts of results by run and digest. They are repeated
-  also where nobody knows whether they were stored (`StoreConnectionError.is_unknown`).
-- The agent of a session, which `hand_over` sets: only the run that has the turn of the session sets it, and
-  it has the turn until after the step, so nothing of others is overwritten.
-- Changes of state, and results that are too large, only where the store has none of them: an addition that
-  was stored would be added twice.
+- Reads, and writes under a key of their own, which a run repeats with the same effect: messages by run and
+  step, answers by run and call, turns by run, artifacts of results by run and digest. They are repeated even
+  if it is unknown whether they were stored (`StoreConnectionError.is_unknown`).
+- The agent of a session, which `hand_over` sets: only the run that holds the turn of the session sets it, and
+  it holds the turn until after the step, so nothing else is overwritten.
+- Changes of state, and results that are too large, only if the store has none of them: a stored addition
+  would be added twice.
 
-Executors are not executed again for a store. One that raises an error of its own store has failed.
+Executors are not executed again because of a store. An executor that raises an error of its own store has
+failed.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""Files for the user of this process alone: which are taken, how they open, and what they are for.
+"""Private files of this user: which files are accepted, how they are opened, and their uses.
 
-A `Lease` is held by one process, and the operating system releases it when that ends. Whoever can read the
-file of a key can approve calls, and whoever can replace it too, so nothing else is taken: as ssh does with
-private keys.
+A `Lease` is held by one process, and the operating system releases it when the process ends. Whoever can read
+or replace a key file can approve calls, so only private files are accepted, as ssh does for private keys.
 """
 
 from __future__ import annotations

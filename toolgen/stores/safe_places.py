@@ -1,4 +1,4 @@
-"""Which files and folders of stores are opened: those that not every user can change."""
+"""Checks that files and folders of stores can be changed only by trusted users."""
 
 from __future__ import annotations
 

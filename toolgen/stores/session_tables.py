@@ -1,4 +1,4 @@
-"""The tables of sessions: in a file of their own, and beside the runs in the file of an engine."""
+"""The tables of sessions: in a separate file, or next to the runs in the file of an engine."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
-"""What stores that keep tables need of a database, so that the SQL of a store is written once.
+"""The interface of a database to the stores that use tables, so that their SQL is written once.
 
-A store gives a step to its database, which is a SQLite file or memory (`sqlite_file.py`), the file of an
+A store passes a step to its database, which is a SQLite file or memory (`sqlite_file.py`), the file of an
 engine (`batched_file.py`) or a PostgreSQL server (`adapters/postgres/database.py`). The statements are those
-that all of them understand: values stand for `?`, names of tables have no schema, and words of SQL are in
-capitals. A step awaits nothing but its transaction, which it may have to do again.
-A `StoreServer` says whether a database of a server, or of an engine's file, can be used now.
+that all of them understand: `?` stands for a value, table names have no schema, and SQL keywords are in
+capitals. A step awaits only its transaction, which may be repeated. A `StoreServer` reports whether a
+database of a server, or of an engine's file, can be used now.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What requests say: their bodies, bounded before they are decoded, and the values of their queries."""
+"""Bodies of requests, which are bounded before they are decoded, and the values of their queries."""
 
 from __future__ import annotations
 

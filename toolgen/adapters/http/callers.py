@@ -1,4 +1,4 @@
-"""Who makes a request, as the host says, and which sessions are their own."""
+"""The caller of a request, as the host identifies it, and the sessions that belong to it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Calls of tools: made, made again by their key, and read."""
+"""Calls of tools over HTTP: made, repeated by idempotency key, and read."""
 
 from __future__ import annotations
 

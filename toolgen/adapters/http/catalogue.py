@@ -1,4 +1,4 @@
-"""The catalogue of the tools that a caller is offered."""
+"""The catalogue of the tools that a caller can use."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How the surface is reached and limited."""
+"""The options of the surface: how it is reached, and its limits."""
 
 from __future__ import annotations
 

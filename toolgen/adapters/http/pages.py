@@ -1,4 +1,4 @@
-"""Lists on pages: `after` is the id of the last item of the page before."""
+"""Pages of lists: `after` is the id of the last item of the previous page."""
 
 from __future__ import annotations
 

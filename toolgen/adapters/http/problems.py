@@ -1,4 +1,4 @@
-"""Refusals as problem details (RFC 9457), and which error is which problem."""
+"""Errors as problem details (RFC 9457), and the mapping from exceptions to problems."""
 
 from __future__ import annotations
 

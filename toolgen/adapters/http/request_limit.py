@@ -1,4 +1,4 @@
-"""How many requests are worked on at once, for all and for one caller."""
+"""The maximum number of concurrent requests, in total and for one caller."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What waits, as clients see it: sealed calls, questions of planners; for operators what is not sealed."""
+"""Suspended calls and questions as clients see them; records that are not sealed only for operators."""
 
 from __future__ import annotations
 

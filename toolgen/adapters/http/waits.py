@@ -1,4 +1,4 @@
-"""What waits: listed, shown, answered and cancelled."""
+"""Suspended calls and questions over HTTP: list, show, answer and cancel."""
 
 from __future__ import annotations
 

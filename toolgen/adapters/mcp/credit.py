@@ -1,4 +1,4 @@
-"""Credit for the messages of one peer, in both directions: time gives it, and requests may."""
+"""Message credit for one peer, in both directions: it grows with time, and requests can add to it."""
 
 from __future__ import annotations
 

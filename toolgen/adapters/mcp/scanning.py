@@ -1,7 +1,7 @@
-"""What a message of MCP holds, measured before the SDK decodes it, in both directions.
+"""Measures the content of MCP messages before the SDK decodes them, in both directions.
 
-A decoder makes an object of each brace, so that the bytes of a message say little of what it costs. The work
-here is linear in the bytes; what is no JSON is left to the decoder.
+A decoder creates an object for each brace, so the size of a message hardly tells its cost. The work here is
+linear in the bytes. Text that is not JSON is left to the decoder.
 """
 
 from __future__ import annotations

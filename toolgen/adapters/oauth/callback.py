@@ -1,4 +1,4 @@
-"""The callback of authorizations: where a browser brings the code, which becomes a token in the store."""
+"""The callback of authorizations: a browser brings the code, which becomes a token in the store."""
 
 from __future__ import annotations
 

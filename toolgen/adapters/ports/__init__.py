@@ -1,1 +1,1 @@
-"""Ports that others connect to: which connections and requests are admitted, for how long, and of whom."""
+"""Listening ports: which connections and requests are admitted, for how long, and from whom."""

@@ -1,6 +1,6 @@
-"""The places of a port: which connection is closed for a newer one, and which request is refused.
+"""Admission at a port: which connection is closed for a newer one, and which request is refused.
 
-It knows no socket and no event loop: `connections.py` is for those, and `requests.py` for ASGI.
+It uses no socket and no event loop: `connections.py` handles those, and `requests.py` handles ASGI.
 """
 
 from __future__ import annotations

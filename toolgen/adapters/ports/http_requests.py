@@ -1,4 +1,4 @@
-"""The requests that are taken over HTTP: by `Host` and `Origin`, and by the time of their bodies."""
+"""Admission of HTTP requests: by `Host` and `Origin`, and by the time that their bodies take."""
 
 from __future__ import annotations
 

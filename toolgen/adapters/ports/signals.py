@@ -1,4 +1,4 @@
-"""How a server that has a process of its own is asked to end."""
+"""Signals that stop a server in a process of its own."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""The activities of a run: all that it does outside its loop, such as planning and tool calls."""
+"""The activities of a run: all its work outside the loop, such as planning and tool calls."""

@@ -1,7 +1,7 @@
-"""Files for the model of an agent: those of a person, and artifacts that their design offers to models.
+"""Files for the model of an agent: files from people, and artifacts whose design offers them to models.
 
-The conversation keeps links. A planning attaches the files of a person's messages, the newest first, and
-what the tool `load_artifacts` has loaded since the planning before, which is never stored.
+The conversation stores links. A planning attaches the files of a person's messages, the newest first, and the
+files that the tool `load_artifacts` loaded since the previous planning, which are never stored.
 """
 
 from __future__ import annotations

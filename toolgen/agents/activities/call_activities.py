@@ -1,4 +1,4 @@
-"""The activities of calls: `tool`, `answer` of what was suspended, `conclude` of what another agent did."""
+"""The activities of calls: `tool`, `answer` for suspended calls, `conclude` for calls to other agents."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The result of a call as it crosses the engine: its document, with what the loop has to know beside it."""
+"""The result of a call as it crosses the engine: its document, with the facts that the loop needs."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The tool `read_result`, by which a model reads on in results that it was not shown in full.
+"""The tool `read_result`, with which a model reads the rest of a result that was not shown in full.
 
-It is offered in the plannings that show such a result, and is in no snapshot. What it reads is where it was
-before: in the conversation of the run, or in the artifact of a result that the limit of bytes has cut.
+Plannings that show such a result offer it; no snapshot contains it. It reads from the conversation of the
+run, or from the artifact of a result that exceeded the byte limit.
 """
 
 from __future__ import annotations

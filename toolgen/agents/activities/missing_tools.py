@@ -1,4 +1,4 @@
-"""Tools of a design that this process lacks: what needs them is left to a worker of another version."""
+"""Designed tools that this process lacks: their calls are left to a worker of another version."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Hooks of models and runs: before a run, before a planner is asked, after it, and after its failure."""
+"""Hooks of models and runs: before a run, before and after a planner is called, and after its failure."""
 
 from __future__ import annotations
 

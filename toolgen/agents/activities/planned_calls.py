@@ -1,4 +1,4 @@
-"""The calls of a plan, as the loop makes them and the conversation keeps them, and its planner's events."""
+"""The calls of a plan: for the loop, for the conversation, and the events of the planner."""
 
 from __future__ import annotations
 

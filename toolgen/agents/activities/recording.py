@@ -1,4 +1,4 @@
-"""Activities that plan and call nothing: they change the conversation of a run, or accept an answer."""
+"""Activities that only change the conversation of a run, or accept an answer."""
 
 from __future__ import annotations
 

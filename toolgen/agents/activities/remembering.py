@@ -1,4 +1,4 @@
-"""The memory in runs: plannings preload earlier conversations, and `remember` stores this one."""
+"""The memory in runs: plannings preload earlier conversations, and `remember` stores the current one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Activities that only read and write stores: they wait where a store is away."""
+"""Activities that only read and write stores: they wait while a store is unavailable."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""The planner `demo`: it matches words, asks no model, works offline, and says what it did."""
+"""The planner `demo`: it matches words without a model, works offline, and reports what it did."""

@@ -1,4 +1,4 @@
-"""Which tool the words of a message are for. Pure: equal messages and tools give equal choices."""
+"""Selects the tool that the words of a message match. Pure: equal messages and tools give equal choices."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The finish reason of a model's answer: complete, stopped by a limit or filter, or broken off."""
+"""The finish reason of a model's answer: complete, stopped by a limit or filter, or cut off."""
 
 from __future__ import annotations
 

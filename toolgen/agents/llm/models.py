@@ -1,4 +1,4 @@
-"""Models by name: of a provider, or at the URL of a server; what is wrong with a name, with its fix."""
+"""Models by name: of a provider, or at the URL of a server. Wrong names are reported with a fix."""
 
 from __future__ import annotations
 

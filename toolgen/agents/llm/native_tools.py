@@ -1,4 +1,4 @@
-"""Tools that the provider runs itself, as pydantic-ai names and describes them, or as they stand."""
+"""Tools that the provider runs itself: described by classes of pydantic-ai, or passed on unchanged."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The planner `LLMPlanner`; pydantic-ai is imported when one is constructed."""
+"""The planner `LLMPlanner`; pydantic-ai is imported when a planner is constructed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One planning: the messages and the tools go to the model, and its answer becomes a plan."""
+"""One planning: sends the messages and tools to the model and converts its answer to a plan."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A model's answer in the form that every provider accepts in later requests, whichever wrote it."""
+"""Normalizes a model's answer so that every provider accepts it in later requests."""
 
 from __future__ import annotations
 

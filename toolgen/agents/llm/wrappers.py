@@ -1,4 +1,4 @@
-"""The models that stand for others in pydantic-ai, and its classes, which need the SDKs of providers."""
+"""Models of pydantic-ai that wrap other models, and model classes that need the SDKs of providers."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""How much of its limits a run has used, and which calls of a batch run by its caps and tags. Pure.
+"""Usage of the limits of a run, and the calls of a batch that its caps and tags allow. Pure.
 
-Callers pass the time. The calls of a run that answers a call count against the cap of the run that made it.
-What the latter has left is shared out among the runs of a batch, the first of them getting the rest:
-whichever ends first, their calls are never more.
+Callers pass the time. Calls of a run that answers a call count against the cap of the calling run. The calls
+that the calling run has left are divided among the runs of a batch, and the first run gets the remainder, so
+the cap holds whichever run ends first.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Checks that an object can plan, before it is asked to."""
+"""Checks that an object is a planner before it is called."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which messages of earlier turns a planner sees: the newest in full, a summary of the others. Pure."""
+"""Selection of earlier turns for a planner: the newest in full, the others as a summary. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sizes of messages in tokens, and what of a long conversation a planner is sent. Pure."""
+"""Sizes of messages in tokens, and the part of a long conversation that a planner receives. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The messages of a conversation, as its planner sees them and as a session store keeps them."""
+"""The messages of a conversation, as planners read them and session stores store them."""
 
 from __future__ import annotations
 

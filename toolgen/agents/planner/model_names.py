@@ -1,4 +1,4 @@
-"""Names of models, and of the planner that asks none."""
+"""Names of models, and of the planner that uses no model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Planners by name, wherever a planner may stand: `demo`, or a model such as `openai:gpt-5`."""
+"""Planners by name: `demo`, or a model such as `openai:gpt-5`."""
 
 from __future__ import annotations
 

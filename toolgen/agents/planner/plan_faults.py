@@ -1,4 +1,4 @@
-"""What a plan has to be: validates the value that a planner returned."""
+"""Validation of the value that a planner returned."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""The rows of sessions: what a step of their store reads and writes within its transaction.
+"""The rows of sessions: reads and writes within a transaction of their store.
 
-Messages are kept as ASCII text, so that every store and every driver takes it.
+Messages are stored as ASCII text, which every store and every driver accepts.
 """
 
 from __future__ import annotations

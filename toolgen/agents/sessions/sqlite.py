@@ -1,4 +1,4 @@
-"""Sessions in a SQLite file, shared by all processes that have it: that of the runs, or one of their own."""
+"""Sessions in a SQLite file that processes share: the file of the runs, or a separate one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The `RunContext` of a loop: every operation comes from the journal, or is done and recorded, waits too."""
+"""The `RunContext` of a loop: every operation is read from the journal, or executed and recorded."""
 
 from __future__ import annotations
 

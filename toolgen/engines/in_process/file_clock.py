@@ -1,4 +1,4 @@
-"""The clock of the runs in a file, which goes on from what the file has, and trusts no leap."""
+"""The clock of the runs in a file: it continues from the stored time and distrusts leaps."""
 
 from __future__ import annotations
 

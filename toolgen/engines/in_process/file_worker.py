@@ -1,4 +1,4 @@
-"""The worker of a journal file: it executes the runs, and applies what clients write into the file."""
+"""The worker of a journal file: it executes the runs and applies what clients write to the file."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""A run that is not over: its operations in flight, which parts of its loop wait, and whether all do.
+"""An unfinished run: its operations in flight, and which parts of its loop are waiting.
 
-A loop has nothing but the operations of its context. So whoever ends an operation, or lets a part begin, says
-that this part is awake, and it is until it waits for the next operation or has told the others of its end.
-Activities of a run begin in turns of the event loop, so that other runs go on beside it.
+A loop uses only the operations of its context. So whoever ends an operation, or starts a part of the loop,
+marks this part as awake. It stays awake until it waits for its next operation or has ended and woken the
+others. Activities of a run start in turns of the event loop, so that other runs proceed at the same time.
 """
 
 from __future__ import annotations

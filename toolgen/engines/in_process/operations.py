@@ -1,4 +1,4 @@
-"""Operations of a loop: keys that are taken, parts side by side, what failed, ends that nobody sees."""
+"""Operations of a loop: used keys, concurrent parts, failures, and ends that nobody awaits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Retention: runs that are over are forgotten, after their artifacts are dropped."""
+"""Retention: finished runs are deleted after their artifacts."""
 
 from __future__ import annotations
 

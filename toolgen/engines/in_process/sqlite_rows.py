@@ -1,4 +1,4 @@
-"""Reads from a journal in SQLite what of its runs is listed and what is damaged, for worker and clients."""
+"""Reads from a journal in SQLite for lists and for damage reports, by workers and clients."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Runs that are kept in a SQLite file.
+"""Runs that are stored in a SQLite file.
 
-The worker of the file has the records of the runs in which something goes on. Clients, also in its process,
-read what is written and nothing else, so that they hear of nothing that a killed process takes with it.
+The worker of the file has the records of active runs in memory. Clients, also in the worker's process, read
+only committed rows, so they never see data that is lost if the process is killed.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Runs that stand still while the file of their journal, or another store, cannot be used.
+"""Runs that pause while the file of their journal, or another store, cannot be used.
 
-An error of a store is no outcome of what a run does: the run tries again until the store is back.
+An error of a store is not the outcome of an operation: the run retries until the store works again.
 """
 
 from __future__ import annotations

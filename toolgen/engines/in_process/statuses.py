@@ -1,4 +1,4 @@
-"""Where the runs of an engine stand, for who asks, lists or waits."""
+"""States of the runs of an engine, for clients that show, list or await them."""
 
 from __future__ import annotations
 

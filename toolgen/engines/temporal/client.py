@@ -1,4 +1,4 @@
-"""What an engine on Temporal does for clients: runs are started, answered, canceled and erased."""
+"""The client side of an engine on Temporal: start, answer, cancel and erase runs."""
 
 from __future__ import annotations
 

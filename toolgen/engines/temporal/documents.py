@@ -1,7 +1,7 @@
-"""The JSON documents of a run on Temporal: what its workflow and its activities take and give.
+"""The JSON documents of a run on Temporal: input and output of its workflow and its activities.
 
-Every client of the namespace can send any. What is malformed is dropped, by the workflow and by those
-who read its history, in the same way.
+Every client of the namespace can send any document. Malformed documents are dropped, in the same way by the
+workflow and by readers of its history.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What the history of a workflow says of its run."""
+"""Reads the state of a run from the history of its workflow."""
 
 from __future__ import annotations
 

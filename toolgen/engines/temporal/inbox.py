@@ -1,4 +1,4 @@
-"""What came to a run from outside, and the waits of its loop that take it."""
+"""Signals and answers that reached a run, and the waits of its loop that consume them."""
 
 from __future__ import annotations
 

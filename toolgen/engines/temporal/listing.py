@@ -1,8 +1,8 @@
-"""Lists of workflows, the newest first; pages are read when they are needed.
+"""Lists of workflows, the newest first; pages are read on demand.
 
-A server lists what runs before what has ended: the first by its start and the second by its end, the latest
-first (Temporal, List Filter, default ordering). Nothing ends before it begins, so what has been read tells
-how late the rest may have begun.
+A server lists running workflows before ended ones: the former by start and the latter by end, the latest
+first (Temporal, List Filter, default ordering). Nothing ends before it starts, so the pages that were read
+bound the start times of the others.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The log of a run on Temporal: its pieces are the arguments of activities, one after the other."""
+"""The log of a run on Temporal: its parts are the arguments of consecutive activities."""
 
 from __future__ import annotations
 

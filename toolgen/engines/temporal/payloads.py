@@ -1,6 +1,6 @@
-"""What crosses to the server: JSON and nothing else, with the codec of the host around it.
+"""Payloads for the server: only JSON, encoded by the codec of the host.
 
-Large values are kept beside the server: a codec stores them and leaves references in histories.
+Large values are stored outside the server: a codec stores them and leaves references in histories.
 """
 
 from __future__ import annotations

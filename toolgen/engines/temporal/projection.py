@@ -1,7 +1,7 @@
-"""What the server says of a run without its history: a memo, and a search attribute for its waits.
+"""The state of a run that the server shows without its history: a memo and a search attribute.
 
-The memo has the open waits and the children, each under a key of its own, so that a change sends only itself.
-What does not fit is left out, and the memo says so; who reads it reads the history then.
+The memo has the open waits and the children, each under its own key, so that a change sends only itself.
+Entries that do not fit are left out, and the memo says so; readers then use the history.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Reads what the server has of runs: what it says of one now, and histories, once or as they grow."""
+"""Reads runs from the server: their current description, and their histories, once or as they grow."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Reports of activities to those who follow their runs in other processes, by a channel of the host.
+"""Reports of activities to followers in other processes, over a channel of the host.
 
-They are best effort: a report that the channel does not take soon is dropped, and so is a long one. No run
-waits for the channel, and a follower for a second.
+They are best effort: reports that are too long, or that the channel does not accept soon, are dropped. No run
+waits for the channel, and a follower waits for a second.
 """
 
 from __future__ import annotations

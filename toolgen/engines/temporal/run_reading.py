@@ -1,4 +1,4 @@
-"""Runs on Temporal as their histories tell them: status, waits, events and lists. No worker is needed."""
+"""Runs on Temporal as read from their histories: status, waits, events and lists. No worker is needed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a run has its server schedule, within what the server takes of one run and in one message."""
+"""Schedules the operations of a run within the server's limits for one run and one message."""
 
 from __future__ import annotations
 

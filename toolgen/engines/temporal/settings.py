@@ -1,4 +1,4 @@
-"""The settings of an engine: what its host says, and what of it stands in the namespace."""
+"""The settings of an engine: the host's options, and the settings that the namespace needs."""
 
 from __future__ import annotations
 

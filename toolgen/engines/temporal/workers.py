@@ -1,4 +1,4 @@
-"""The workers of one process: which task queues they serve, and what of them, until they are closed."""
+"""The workers of one process: the task queues that they serve, until they are closed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The one workflow of all runs: it executes a loop, and keeps what comes to the run from outside."""
+"""The single workflow type of all runs: it executes a loop and stores signals and answers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tools of a list, with their specs: made a few at a time, and kept for lists to come."""
+"""The tools of a list with their specs: built a few at a time, and cached for later lists."""
 
 from __future__ import annotations
 

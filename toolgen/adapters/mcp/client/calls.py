@@ -1,4 +1,4 @@
-"""One call of a tool of a server: its connection, its repetition, its questions, its result."""
+"""One call of a server's tool: its connection, its retry, its questions, its result."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What goes wrong with a server, and its reason in one line."""
+"""Failures of a server, and their reasons in one line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a server says of a call that failed, as an error for the model."""
+"""Errors for the model, from the answer of a server to a failed call."""
 
 from __future__ import annotations
 

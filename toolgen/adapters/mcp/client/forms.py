@@ -1,4 +1,4 @@
-"""What a server asks a person, in the keywords that a form has; what stands there nobody has checked."""
+"""Questions of a server for a person, reduced to the keywords of a form. Their content is untrusted."""
 
 from __future__ import annotations
 

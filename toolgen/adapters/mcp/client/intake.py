@@ -1,7 +1,7 @@
-"""What comes from one server, before it is decoded: each message is measured, and all of them are counted.
+"""Messages of one server before they are decoded: each is measured, and all of them are counted.
 
-A server may send notifications and requests of its own at any time, and each of them makes tasks here. So it
-has credit for them: each of our requests gives it some, and so does time.
+A server can send notifications and requests at any time, and each of them starts tasks here. So it needs
+credit for them, which it gets from each of our requests and over time.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The tools that a server lists, and for how long the list is good."""
+"""The tools that a server lists, and how long the list is valid."""
 
 from __future__ import annotations
 

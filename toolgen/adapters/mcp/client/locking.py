@@ -1,4 +1,4 @@
-"""The lock of a server, asked of the server itself."""
+"""The lock of a server, created from the list of the running server."""
 
 from __future__ import annotations
 

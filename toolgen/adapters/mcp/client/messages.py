@@ -1,7 +1,7 @@
-"""What is known of the transport of an error, and how large a message may be.
+"""The HTTP response behind an error of the SDK, and the maximum size of a message.
 
-The SDK tells by errors of JSON-RPC how a response of HTTP failed, and a server may send the same errors. What
-happened is read off the response itself, in `Reply`, never out of an error's text.
+The SDK reports a failed HTTP response as a JSON-RPC error, and a server can send the same errors. So the
+cause is read from the response itself, in `Reply`, and never from the text of an error.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What the log says of one connection: a server may send as much as it likes, and the log is the host's."""
+"""The log of one connection, bounded because a server can send any number of messages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tools of a server without a lock that stay as they were first listed."""
+"""Pinned tools: tools of a server without a lock that must stay as they were first listed."""
 
 from __future__ import annotations
 

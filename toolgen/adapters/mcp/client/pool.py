@@ -1,4 +1,4 @@
-"""The connections to one server: one for all calls of one identity with the same credentials."""
+"""The connections to one server: calls of one identity with the same credentials share one."""
 
 from __future__ import annotations
 

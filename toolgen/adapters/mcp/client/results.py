@@ -1,4 +1,4 @@
-"""Results of executors from what a server answers to a call."""
+"""Converts the answer of a server to a call into the result of an executor."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Where a server is and how it is reached, and with whose credentials.
+"""The address of a server, how it is reached, and the credentials for it.
 
-Credentials are a function of the call's `CallMeta`: calls with the same ones share a connection, and no
-other call gets it.
+Credentials are a function of the call's `CallMeta`. Calls with equal credentials share a connection, and no
+other call uses it.
 """
 
 from __future__ import annotations

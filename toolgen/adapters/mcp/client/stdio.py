@@ -1,4 +1,4 @@
-"""A server as a process, spoken to by lines over its standard input and output (MCP, Transports, stdio).
+"""A server as a process that exchanges lines over its standard input and output (MCP, Transports, stdio).
 
 The SDK's own transport reads lines of any length, and ends without a reason at a byte that is not UTF-8.
 """

@@ -1,4 +1,4 @@
-"""Specs of the tools that a server lists. What a server says, nobody has checked."""
+"""Specs of the tools that a server lists. Their content is untrusted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The streams of a session, watched: whoever owns it learns at once that the server has ended them."""
+"""The streams of a session, watched so that their owner learns at once that the server ended them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The requests that are taken over HTTP by their bearer token."""
+"""Admission of HTTP requests by their bearer token."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How many calls a server over HTTP executes at once, for all and for one identity, and how it ends."""
+"""The maximum number of concurrent calls over HTTP, in total and for one identity, and the shutdown."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`tools/call`: one call of the runtime for one of a client, with what a person is asked in between."""
+"""`tools/call`: one call of the runtime for one call of a client, with the questions in between."""
 
 from __future__ import annotations
 

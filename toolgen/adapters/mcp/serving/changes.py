@@ -1,7 +1,7 @@
-"""`notifications/tools/list_changed`: who is told that the tools are others than those that it listed.
+"""`notifications/tools/list_changed`: clients are notified if the tools differ from their last list.
 
-A connection through 2025-11-25 is told on its own channel. Since 2026-07-28 there is none, and those are told
-who listen by `subscriptions/listen`.
+Through 2025-11-25 a connection is notified on its own channel. Since 2026-07-28 there is none, and clients
+that called `subscriptions/listen` are notified.
 """
 
 from __future__ import annotations

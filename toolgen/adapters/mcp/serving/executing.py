@@ -1,4 +1,4 @@
-"""How many calls of a server are executed now, whatever became of the connections that brought them."""
+"""The number of calls that a server executes now, including calls whose connection was closed."""
 
 from __future__ import annotations
 

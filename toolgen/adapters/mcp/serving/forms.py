@@ -1,7 +1,7 @@
-"""What a person is asked, as a form of MCP: a flat object of texts, numbers, booleans and choices.
+"""Questions for people as a form of MCP: a flat object of strings, numbers, booleans and choices.
 
-The form has the keywords of MCP 2025-11-25 (Elicitation, `PrimitiveSchemaDefinition`); what a question says
-beyond them stands in the description of its field, and the runtime checks the answer by all of it.
+The form has the keywords of MCP 2025-11-25 (Elicitation, `PrimitiveSchemaDefinition`). Other keywords of a
+question are described in the text of its field, and the runtime validates the answer against all of them.
 """
 
 from __future__ import annotations

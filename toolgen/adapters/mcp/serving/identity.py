@@ -1,4 +1,4 @@
-"""The facts of a request's calls, which say for whom they are and which the client never sets."""
+"""The facts of a request's calls: who they are for. The client never sets them."""
 
 from __future__ import annotations
 

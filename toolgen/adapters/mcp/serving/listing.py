@@ -1,4 +1,4 @@
-"""Tools as MCP lists them: what a spec says, in the words of each era."""
+"""Tools as MCP lists them: the content of a spec, in the format of each era."""
 
 from __future__ import annotations
 

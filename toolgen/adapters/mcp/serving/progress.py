@@ -1,4 +1,4 @@
-"""What a tool says of its progress, as `notifications/progress` of the request that called it."""
+"""Progress of a tool, sent as `notifications/progress` for the request that called it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The sessions of MCP through 2025-11-25: how many are open at once, and which one makes room for another."""
+"""The sessions of MCP through 2025-11-25: how many can be open, and which one is closed for another."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""A server on the standard streams of its process, which ends although its client is silent.
+"""A server on the standard streams of its process, which can stop even if its client sends nothing.
 
-A read that blocks cannot be cancelled. The reader of the SDK waits for it, so that SIGINT, or a client that
-no longer reads, would end the server only with the next line.
+A blocking read cannot be cancelled. The SDK's reader waits for it, so SIGINT, or a client that no longer
+reads, would stop the server only after the next line.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Which tools a request has: those of the runtime, of one of its toolsets, or of an agent."""
+"""The tools of a request: those of the runtime, of one of its toolsets, or of an agent."""
 
 from __future__ import annotations
 

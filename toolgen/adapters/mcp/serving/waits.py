@@ -1,4 +1,4 @@
-"""Calls that wait for somebody whom this client does not speak for, and what the model is told of them."""
+"""Suspended calls that this client cannot answer, and the texts about them for the model."""
 
 from __future__ import annotations
 
