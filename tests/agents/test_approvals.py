@@ -260,7 +260,7 @@ async def test_an_approval_is_taken_once_and_for_what_was_shown() -> None:
     async def drive(runtime: Runtime, handle: RunHandle) -> None:
         (asked,) = await all_waiting(handle)
         assert (asked.question, asked.preview) == ("Sure?", "Resetting d1")
-        with pytest.raises(BadAnswerError, match="may have approved, message, payload, and not device_id"):
+        with pytest.raises(BadAnswerError, match="can have approved, message, payload, but not device_id"):
             await handle.answer(asked, {"approved": True, "device_id": "d9"})
         await handle.answer(asked, {"approved": True})
         assert (await handle.settled()).text == '{"name":"d1","lost":{}}'

@@ -25,7 +25,7 @@ def refused(sessions: SessionStore | None) -> str:
 
 
 def test_sessions_that_workers_cannot_share_are_refused(tmp_path: Path) -> None:
-    hint = "give PostgresSessionStore(database)"
+    hint = "use PostgresSessionStore(database)"
     assert refused(None) == f"  Agents(sessions=…) has a MemorySessionStore; {hint}"
     in_a_file = SqliteSessionStore(tmp_path / "sessions.db")
     assert refused(in_a_file) == f"  Agents(sessions=…) has a SqliteSessionStore; {hint}"

@@ -87,6 +87,12 @@ class ToolContext:
     Every capability of the host is an attribute, such as `state`.
     """
 
+    meta: CallMeta
+    """Facts about the call that only the host knows."""
+    tool: str
+    """ID of the tool."""
+    spec: ToolSpec | None
+    """Spec of the tool."""
     answer: Json = None
     """A person's last answer as JSON; None before an answer. `answered` returns it typed."""
     kept: Json = None
@@ -94,10 +100,8 @@ class ToolContext:
     deadline: float | None = None
     """Time of the event loop, `loop.time()`, at which the call times out; None without a timeout."""
     has_begun: bool = False
-    """Whether the effect of the tool may have begun: true as soon as the executor is called. If the outcome
-    is lost, such a call becomes `unknown` unless it can be repeated. An executor that only sends its work
-    elsewhere has `begins_itself = True`, sets this to False before it connects, and awaits `begin` before it
-    sends."""
+    """Whether the effect of the tool may have begun: true as soon as the executor is called. An executor that
+    sends its work elsewhere has `begins_itself = True`, sets this to False, and awaits `begin` before it sends."""
     is_sent: bool = False
     """Whether the executor has awaited `begin`, in this attempt or an earlier one."""
     on_begin: Callable[[], Awaitable[None]] | None = None
@@ -119,11 +123,8 @@ class ToolContext:
         self, meta: CallMeta, tool: str, spec: ToolSpec | None = None, batch: Batch | None = None
     ) -> None:
         self.meta = meta
-        """Facts about the call that only the host knows."""
         self.tool = tool
-        """ID of the tool."""
         self.spec = spec
-        """Spec of the tool."""
         self._batch = batch
 
     def __repr__(self) -> str:
@@ -135,8 +136,7 @@ class ToolContext:
         return None if self.deadline is None else self.deadline - asyncio.get_running_loop().time()
 
     async def begin(self) -> None:
-        """Record that the work begins now. An executor that `begins_itself` awaits this before it sends the
-        work."""
+        """Record that the work begins now. An executor that `begins_itself` awaits this before it sends."""
         if self.on_begin is not None:
             await self.on_begin()
         self.has_begun = self.is_sent = True

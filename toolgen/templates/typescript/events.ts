@@ -45,9 +45,7 @@ export interface EventHead {
   session_id: string;
   turn_id: string;
   tool_call_id: string;
-  /**
-   * The agent whose run it is, or whose run makes the call. All ids: "" where the call has none.
-   */
+  /** Agent of the run, or of the run that makes the call. Every ID is "" if it does not apply. */
   agent_id: string;
 }
 
@@ -76,7 +74,7 @@ export interface ToolStart extends EventHead {
   /** The text for people: the tool's call hint, filled. */
   text: string;
   parent_tool_call_id: string;
-  /** Whether a second execution might have an effect that the first one had. */
+  /** Whether a second execution could repeat an effect of the first one. */
   runs_once: boolean;
 }
 
@@ -94,10 +92,10 @@ export interface ToolArgsDelta extends EventHead {
 export interface ToolUpdate extends EventHead {
   type: "tool_update";
   tool: string;
-  /** How far the work is, from 0 to 1; null when it is not known. */
+  /** Fraction of the work that is done, from 0 to 1; null if unknown. */
   fraction: number | null;
   message: string;
-  /** What the tool's progress codec encodes. */
+  /** Progress value, encoded by the tool's progress codec. */
   value: Json;
   /** The number of an intermediate result of the call, from 1; 0 for progress. */
   number: number;
@@ -116,25 +114,23 @@ export interface ToolEnd extends EventHead {
   /** Id of the tool; the requested name if no tool has it. */
   tool: string;
   status: "ok" | "error" | "denied" | "pending" | "suspended" | "unknown";
-  /** What the model reads; null while there is nothing to read. */
+  /** Result as the model reads it; null if there is none yet. */
   result?: Json;
   error?: AnyError | null;
-  /** Text for people: the tool's result hint, filled, or what the executor said. */
+  /** Text for people: the filled result hint of the tool, or the text of the executor. */
   display?: string;
   bounds?: Bounds | null;
-  /**
-   * Where the answer of a lenient service does not fit; the result has these values as received.
-   */
+  /** Issues in the response of a lenient service; the result contains these values as received. */
   warnings?: Issue[];
   artifacts?: Artifact[];
   is_final?: boolean;
   run_link?: RunLink | null;
   telemetry?: Telemetry | null;
-  /** Names what the call waits for; answers nothing. */
+  /** ID of the question; it cannot be used to answer. */
   suspension_id?: string;
-  /** Names what the call waited for, whose answer led to this end. */
+  /** ID of the question whose answer led to this end. */
   answered_id?: string;
-  /** Who has found out what became of a call whose outcome was unknown. */
+  /** Person who resolved a call whose outcome was unknown. */
   resolved_by?: string;
 }
 
@@ -153,9 +149,9 @@ export interface QuestionAsked extends EventHead {
   question: string;
   missing_fields: string[];
   kind: "clarification" | "questions" | "confirmation" | "external";
-  /** JSON Schema; a text where there is none. */
+  /** JSON Schema of the answer; empty for a string. */
   answer_schema: Record<string, Json> | null;
-  /** Why it is asked again, where an answer was given and not used. */
+  /** Reason why the question is asked again; "" for the first time. */
   reason: string;
 }
 
@@ -176,9 +172,9 @@ export interface ApprovalRequested extends EventHead {
   answer_schema: Record<string, Json>;
   /** Seconds since 1970. */
   expires_at: number;
-  /** The person for whom the call was made; "" where nobody said. */
+  /** Person for whom the call was made; "" if unknown. */
   requested_by: string;
-  /** Why it is asked again, where an answer was given and not used. */
+  /** Reason why the question is asked again; "" for the first time. */
   reason: string;
 }
 
@@ -195,11 +191,11 @@ export interface InputRequested extends EventHead {
   answer_schema: Record<string, Json>;
   /** Seconds since 1970. */
   expires_at: number;
-  /** The person for whom the call was made; "" where nobody said. */
+  /** Person for whom the call was made; "" if unknown. */
   requested_by: string;
-  /** Why it is asked again, where an answer was given and not used. */
+  /** Reason why the question is asked again; "" for the first time. */
   reason: string;
-  /** What credential is missing, where one is: as the tool said it. */
+  /** Description of the missing credential, as the tool requested it; null for other questions. */
   request: Record<string, Json> | null;
 }
 
@@ -222,7 +218,7 @@ export interface AnswerAccepted extends EventHead {
     | "external";
   /** "" for a planner. */
   tool: string;
-  /** Who answered, as the host named them. */
+  /** Person who answered, as named by the host. */
   answered_by: string;
 }
 
@@ -231,11 +227,11 @@ export interface ToolAuthorization extends EventHead {
   type: "tool_authorization";
   tool: string;
   decision: "approved" | "denied";
-  /** `runtime`: there was nobody to ask, the question was taken back, or the tool is disabled. */
+  /** `runtime` if nobody could be asked, the question was canceled, or the tool is disabled. */
   decided_by: "policy" | "person" | "runtime";
   reason: string;
   suspension_id: string;
-  /** Who answered, as the host named them. */
+  /** Person who answered, as named by the host. */
   answered_by: string;
   /** The grant by which the call was approved, without another question. */
   grant_id: string;
@@ -250,9 +246,9 @@ export interface PlannerThought extends EventHead {
 /** A planning begins again; its texts, thoughts and arguments so far are discarded. */
 export interface PlanRetry extends EventHead {
   type: "plan_retry";
-  /** Which attempt at the planning failed, from 1. */
+  /** Number of the failed planning attempt, from 1. */
   attempt: number;
-  /** Seconds until the next one; 0 where a model is asked again at once. */
+  /** Seconds until the next attempt; 0 if the model is asked again at once. */
   delay_s: number;
   reason: string;
 }
@@ -264,7 +260,7 @@ export interface AssistantReply extends EventHead {
   is_partial: boolean;
   /** The model came to the limit of its tokens: the text just ends. */
   is_truncated: boolean;
-  /** What the provider of the model says of the text; null where it says nothing. */
+  /** Provider data for the text, such as citations; null without any. */
   provider: Provider | null;
 }
 
@@ -277,7 +273,7 @@ export interface Usage extends EventHead {
 }
 
 /**
- * A call that succeeded changed a key of the state; its value is for those who may read the state.
+ * A successful call changed a key of the state; only those with access to the state see the value.
  */
 export interface StateChanged extends EventHead {
   type: "state_changed";
@@ -329,9 +325,9 @@ export interface ToolsetDropped extends EventHead {
  */
 export interface EventsDropped extends EventHead {
   type: "events_dropped";
-  /** Here. */
+  /** Number of events that are missing at this position. */
   count: number;
-  /** Since the subscription began. */
+  /** Number of lost events since the subscription began. */
   total: number;
 }
 
