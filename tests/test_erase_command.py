@@ -109,7 +109,7 @@ def test_nothing_of_the_session_is_left(runs: ProjectFolder, of: tuple[str, str]
     )
     assert places(runs) == []
     again = runs.run("runs", "erase", "--session", "s-1")
-    assert again == Done(2, "", f"error: the session 's-1'\n{NOTHING}")
+    assert again == Done(2, "", f"error: the session 's-1' has no data\n{NOTHING}")
     shown = runs.run("runs", "show", "run_1")
     assert (shown.code, "it may have been erased" in shown.err) == (2, True)
     assert listed_runs(runs).out.startswith("run_2  waiting  x.agent  session s-2\n")

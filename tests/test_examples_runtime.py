@@ -243,12 +243,15 @@ def test_each_example_has_a_runtime_of_its_own(shop: ProjectFolder, function: st
         [
             (
                 "app.main:same",
-                "'app.main:same' returned the same runtime twice\n  hint: make a new one in each call",
+                "'app.main:same' returned the same runtime twice\n  hint: create a new runtime in each call",
             ),
-            ("app.main:nothing", "has no name 'nothing'\n  hint: correct 'test_runtime' in [tool.toolgen]\n"),
+            (
+                "app.main:nothing",
+                "does not define 'nothing'\n  hint: correct 'test_runtime' in [tool.toolgen]\n",
+            ),
             ("app.mein:fresh", "the module 'app.mein' was not found in "),
             ("app.main:HERE", ", not a function\n  hint: correct 'test_runtime' in [tool.toolgen]\n"),
-            ("builtins:list", "'builtins:list' gave [], not a Runtime\n  hint: "),
+            ("builtins:list", "'builtins:list' returned [], not a Runtime\n  hint: "),
             (
                 "app.main:serve",
                 "'app.main:serve' failed:\n\nTypeError: serve() missing 1 required positional",
