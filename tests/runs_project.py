@@ -156,7 +156,7 @@ from app.main import agents_of, runtime
 
 async def pause(run_id: str, session: str) -> None:
     made = runtime()
-    made.runs.be_client()
+    made.runs.run_as_client()
     async with made:
         await agents_of(made).client("x.agent").handle(run_id, session_id=session).pause()
 
@@ -201,7 +201,7 @@ async def client_of(project: ProjectFolder) -> AsyncIterator[Runtime]:
     if str(project.path) not in sys.path:
         sys.path.insert(0, str(project.path))
     made: Runtime = importlib.import_module("app.main").runtime()
-    made.runs.be_client()
+    made.runs.run_as_client()
     async with made:
         yield made
 

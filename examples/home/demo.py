@@ -152,7 +152,7 @@ async def _reset(number: int, runtime: Runtime, path: Path) -> str:
     text = _shown(number, "A person is asked first; nothing has run.", tool, arguments, result)
     with closing(connect(path)) as database:
         other = assistant(database, path)
-        other.runs.be_client()
+        other.runs.run_as_client()
         async with other:
             done = await other.waits.answer(_waiting(result).token, {"approved": True})
     return f"{text}\n   approved elsewhere → {done.json.decode()}\n     display: {done.display}"

@@ -81,7 +81,7 @@ async def _device(path: Path) -> AsyncIterator[Runtime]:
     """Give a client of whatever process leads the conversation."""
     with closing(connect(path)) as database:
         runtime = assistant(database, path)
-        runtime.runs.be_client()
+        runtime.runs.run_as_client()
         async with runtime:
             yield runtime
 

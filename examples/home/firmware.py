@@ -25,7 +25,7 @@ async def work(job: str, token: str, path: Path) -> None:
     """
     with closing(connect(path)) as database:
         runtime = assistant(database, path)
-        runtime.runs.be_client()
+        runtime.runs.run_as_client()
         async with runtime:
             for percent in (25, 50, 100):
                 with database:

@@ -79,7 +79,7 @@ async def test_the_run_of_an_agent_goes_on_without_the_caller_of_a_detached_call
         await gate.wait()
         return FinalResult(result="seen")
 
-    name = CallName(door="test", call_id="c1", is_detached=is_detached)
+    name = CallName(interface="test", call_id="c1", is_detached=is_detached)
     async with desk(ScriptedPlanner([plan])) as runtime:
         call = asyncio.ensure_future(runtime.call_once(name, "look", {}, META))
         await planning.wait()

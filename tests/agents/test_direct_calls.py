@@ -269,7 +269,7 @@ async def test_what_a_person_has_to_answer_comes_before_work_and_in_the_order_of
 
 async def test_work_that_is_acknowledged_in_the_run_is_in_the_result_of_the_call() -> None:
     """With its token, and also where the call is made again, until somebody has delivered its result."""
-    name = CallName(door="test", call_id="c1")
+    name = CallName(interface="test", call_id="c1")
     async with desk(ScriptedPlanner([calling("order"), result_of])) as runtime:
         results = [await runtime.call_once(name, "look", {}, META) for _ in range(2)]
         (work,) = await runtime.waits.list("s")
@@ -297,11 +297,13 @@ async def test_a_call_is_not_made_again_whose_agent_has_begun() -> None:
         raise AssertionError("it is cancelled")
 
     async with desk(ScriptedPlanner([plan], ["again"])) as runtime:
-        call = asyncio.ensure_future(runtime.call_once(CallName(door="test", call_id="c1"), "look", {}, META))
+        call = asyncio.ensure_future(
+            runtime.call_once(CallName(interface="test", call_id="c1"), "look", {}, META)
+        )
         await planning.wait()
         call.cancel()
         with pytest.raises(asyncio.CancelledError):
             await call
-        again = await runtime.call_once(CallName(door="test", call_id="c1"), "look", {}, META)
+        again = await runtime.call_once(CallName(interface="test", call_id="c1"), "look", {}, META)
         assert again.status in ("error", "unknown")
         assert b"reference" not in again.json

@@ -36,7 +36,7 @@ async def process(
     Agents(runtime, sessions=sessions).register(agent("x.low", planner, ASKING))
     runtime.tools.register(exported("x.lows", "x.low"))
     if is_client:
-        runtime.runs.be_client()
+        runtime.runs.run_as_client()
     async with runtime:
         yield runtime
     sessions.close()

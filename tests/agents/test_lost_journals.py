@@ -261,7 +261,7 @@ async def test_a_named_call_that_a_copy_does_not_have_is_not_executed_again(
         runtime = Runtime(engine=InProcessEngine(path))
         runtime.tools.register(bank.toolset())
         async with runtime:
-            name = CallName(door="test", call_id="c1", checkpoint="")
+            name = CallName(interface="test", call_id="c1", checkpoint="")
             return (await runtime.call_once(name, "pay", {"amount": 5}, META)).status
 
     await InProcessEngine(path).close()

@@ -265,7 +265,7 @@ async def test_a_named_call_stands_under_what_made_it(receiver: Receiver, tool: 
         arguments: Any = {} if tool == "x.checks.look" else {"amount": 5}
         meta = CallMeta(session_id="s", tool_call_id="c1")
         with trace.get_tracer("web", tracer_provider=provider).start_as_current_span("POST /pay"):
-            result = await runtime.call_once(CallName(door="web", call_id="c1"), tool, arguments, meta)
+            result = await runtime.call_once(CallName(interface="web", call_id="c1"), tool, arguments, meta)
         if result.suspension is not None:
             await runtime.waits.answer(result.suspension.token, YES)
     spans = receiver.spans()

@@ -88,7 +88,7 @@ async def _until_end(seen: Any) -> AsyncIterator[Any]:
 
 async def test_a_journal_keeps_what_the_model_got() -> None:
     async with shop(ORDER | {"items": [{"name": "a", "count": 1}]}, engine=InProcessEngine()) as runtime:
-        name = CallName(door="test", call_id="c-1", is_idempotency_key=True)
+        name = CallName(interface="test", call_id="c-1", is_idempotency_key=True)
         first = await runtime.call_once(name, "send_order", {"id": 7}, CallMeta(session_id="s"))
         again = await runtime.call_once(name, "send_order", {"id": 7}, CallMeta(session_id="s"))
     for part in ("status", "json", "warnings", "content", "result", "bounds"):

@@ -298,7 +298,7 @@ async def _direct(runtime: Runtime, meta: CallMeta, of: Callable[[str], str], ye
 
     await answered(await runtime.call("wipe", {"name": of("direct")}, meta), yes)
     await answered(await runtime.call("sign_in", {}, meta), {"available": True})
-    named = partial(CallName, door="test")
+    named = partial(CallName, interface="test")
     for call, tool, arguments in (
         ("paid", "pay", {"number": of("sensitive")}),
         ("looked", "look", {"prompt": f"look {of('directprompt')}"}),

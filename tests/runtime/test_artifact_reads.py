@@ -43,7 +43,7 @@ async def test_nobody_reads_what_another_session_left(store: ArtifactStore) -> N
 @in_virtual_time
 async def test_a_kept_result_waits_for_the_store_of_its_artifacts() -> None:
     made = runtime(Artifacts(Outage(load=2)), engine=InProcessEngine())
-    snapshot, name = await made.tools.snapshot(), CallName(door="test", call_id="c1")
+    snapshot, name = await made.tools.snapshot(), CallName(interface="test", call_id="c1")
     results = [await snapshot.call_once(name, "paint", {"sizes": [2_000]}, META) for _ in range(2)]
     assert results[0].artifacts
     assert results[1].artifacts == results[0].artifacts

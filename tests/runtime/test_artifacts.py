@@ -238,7 +238,7 @@ async def test_a_call_that_is_made_again_has_its_typed_result_and_its_artifacts(
     store: ArtifactStore, tmp_path: Path
 ) -> None:
     """In the same process, and in one that only has the files; the large one comes from the store."""
-    name = CallName(door="test", call_id="c1")
+    name = CallName(interface="test", call_id="c1")
     results = []
     for _ in range(2):
         async with runtime(store, engine=InProcessEngine(tmp_path / "runs.db")) as made:
@@ -266,7 +266,7 @@ async def test_data_that_no_journal_keeps_as_a_value_is_read_from_the_store(
         """Paint."""
         return ToolOutcome.of("painted", artifacts=[kind.of(data)])
 
-    name, events = CallName(door="test", call_id="c1"), Events()
+    name, events = CallName(interface="test", call_id="c1"), Events()
     results = []
     for _ in range(2):
         engine = InProcessEngine(tmp_path / "runs.db")
@@ -284,7 +284,7 @@ async def test_data_that_no_journal_keeps_as_a_value_is_read_from_the_store(
 
 
 async def test_artifacts_that_nobody_kept_are_not_there_again() -> None:
-    name, made = CallName(door="test", call_id="c1"), runtime(engine=InProcessEngine())
+    name, made = CallName(interface="test", call_id="c1"), runtime(engine=InProcessEngine())
     async with made:
         first, again = [await made.call_once(name, "paint", {"sizes": [3, 200]}, META) for _ in range(2)]
     assert again.artifacts == first.artifacts[:1]
@@ -298,7 +298,7 @@ async def test_a_result_of_another_version_of_the_tool_has_no_typed_parts(tmp_pa
         """Count photos."""
         raise AssertionError("it was called before")
 
-    name, results = CallName(door="test", call_id="c1"), []
+    name, results = CallName(interface="test", call_id="c1"), []
     for tool, kind in ((paint, PHOTO), (count, other)):
         async with runtime(tool=tool, kind=kind, engine=InProcessEngine(tmp_path / "runs.db")) as made:
             results.append(await made.call_once(name, "paint", {"sizes": [3]}, META))

@@ -10,7 +10,7 @@ from toolgen.calls.functions.tools import function_toolset
 from toolgen.engines import InProcessEngine
 from toolgen.runtime import Runtime
 
-NAME: Any = CallName(door="tests", call_id="c")
+NAME: Any = CallName(interface="tests", call_id="c")
 
 
 async def test_an_executor_that_raises_the_error_of_its_own_call_has_begun(engine: InProcessEngine) -> None:

@@ -21,7 +21,7 @@ from toolgen.engines import EngineClosedError, InProcessEngine
 from toolgen.runtime import Runtime, RuntimeClosedError, ToolCall, ToolContext, ToolResult
 from toolgen.waiting.call_runs import CLOSING_S
 
-NAME: Final = CallName(door="test", call_id="c1")
+NAME: Final = CallName(interface="test", call_id="c1")
 YES: Final[Any] = {"approved": True}
 HOWS: Final = ("waits", "left", "delivered")
 pytestmark = pytest.mark.asyncio(loop_factories=["virtual"])

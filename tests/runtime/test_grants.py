@@ -283,7 +283,7 @@ async def test_each_use_names_who_approved_it() -> None:
 async def test_a_call_that_is_executed_again_keeps_its_use(tmp_path: Path, is_revoked: bool) -> None:
     host = Host(tmp_path / "runs.db")
     host.facts["annotations"] = {**SAFE, "idempotent": True}
-    name = CallName(door="test", call_id="c", is_idempotency_key=True)
+    name = CallName(interface="test", call_id="c", is_idempotency_key=True)
     async with host.runtime() as runtime:
         grant = await granted(runtime, {"expires_s": 60, "uses": 1})
         host.disk.hold = asyncio.Event()

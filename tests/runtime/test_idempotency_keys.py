@@ -16,7 +16,7 @@ from toolgen.runtime import BoundTool, CallMeta, ConfirmSpec, Runtime, StaticToo
 
 ANN: Final = CallMeta(session_id="s-ann", requested_by="ann")
 MIRA: Final = CallMeta(session_id="s-mira", requested_by="mira")
-NAME: Final = CallName(door="langchain", call_id="call_0", checkpoint="thread-1/tools:1")
+NAME: Final = CallName(interface="langchain", call_id="call_0", checkpoint="thread-1/tools:1")
 TOOLS: Final = ("pay", "put", "pay_approved", "put_approved")
 
 
@@ -89,7 +89,7 @@ async def test_a_named_call_has_the_key_of_its_name(engine: InProcessEngine, too
         (NAME, ANN),
         (NAME, MIRA),
         (NAME, replace(ANN, session_id="s-2")),
-        (replace(NAME, door="mcp"), ANN),
+        (replace(NAME, interface="mcp"), ANN),
         (replace(NAME, call_id="call_1"), ANN),
         (replace(NAME, checkpoint="thread-2/tools:1"), ANN),
     ]

@@ -13,7 +13,7 @@ from toolgen.engines import InProcessEngine, RunWait, UnknownRunError
 from toolgen.runtime import Runtime
 from toolgen.waiting.errors import NoEngineError
 
-NAME: Final = CallName(door="http", call_id="k1", checkpoint="mira", is_idempotency_key=True)
+NAME: Final = CallName(interface="http", call_id="k1", checkpoint="mira", is_idempotency_key=True)
 RUN: Final = NAME.run_id(META)
 
 

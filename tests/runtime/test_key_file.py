@@ -142,7 +142,7 @@ async def test_what_waits_is_adopted_with_a_new_key(tmp_path: Path) -> None:
     first = await asked(path)
     (tmp_path / "runs.db.key").unlink()
     desk = made(path, executor)
-    desk.runs.be_client(checks=True)
+    desk.runs.run_as_client(checks=True)
     async with desk:
         (seen,) = await desk.waits.check()
         assert (seen.id, seen.state, (tmp_path / "runs.db.key").exists()) == (first.id, "unsealed", False)

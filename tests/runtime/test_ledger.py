@@ -31,7 +31,7 @@ async def question_of(runtime: Runtime, name: CallName, tool: str) -> Suspended 
 
 
 def named(call_id: str, checkpoint: str = "") -> CallName:
-    return CallName(door="test", call_id=call_id, checkpoint=checkpoint)
+    return CallName(interface="test", call_id=call_id, checkpoint=checkpoint)
 
 
 def waits(result: ToolResult) -> Suspended:
@@ -146,7 +146,7 @@ async def test_arguments_that_do_not_fit_take_no_name(engine: InProcessEngine) -
 @pytest.mark.parametrize(
     ("name", "meta"),
     [
-        (CallName(door="other", call_id="c1"), META),
+        (CallName(interface="other", call_id="c1"), META),
         (named("c2"), META),
         (named("c1", checkpoint="p2"), META),
         (named("c1"), replace(META, session_id="t")),

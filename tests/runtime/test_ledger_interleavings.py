@@ -83,7 +83,7 @@ class Peer:
     async def make(self, tool: str, amount: int) -> None:
         """Make a call, again or for the first time."""
         runtime = self.runtime
-        name = CallName(door="test", call_id=f"c{amount}", is_detached=True)
+        name = CallName(interface="test", call_id=f"c{amount}", is_detached=True)
         result = await runtime.call_once(name, tool, {"amount": amount}, META)
         if runtime is self.runtime:
             self.check(amount, result)
@@ -119,7 +119,7 @@ class Peer:
         """Make a call with the name of another one, which executes nothing."""
         tool, amount = self.random.choice(self.calls)
         runtime, wrong = self.runtime, "pay" if tool != "pay" else "pay_approved"
-        name = CallName(door="test", call_id=f"c{amount}", is_detached=True)
+        name = CallName(interface="test", call_id=f"c{amount}", is_detached=True)
         if amount not in self.ended and amount not in self.asked:
             return
         result = await runtime.call_once(name, wrong, {"amount": amount + 1000}, META)

@@ -98,7 +98,7 @@ async def test_without_an_engine_it_is_not_run(
     made = Runtime()
     toolset = ToolsetRegistration(name="assistant.maintenance", specs=[spec], executor=executor)
     made.tools.register(toolset)
-    name = CallName(door="test", call_id="c1")
+    name = CallName(interface="test", call_id="c1")
     for result in (
         await made.call(spec.id, ARGUMENTS, META),
         await made.call_once(name, spec.id, ARGUMENTS, META),
@@ -315,7 +315,7 @@ async def test_work_that_nobody_waits_for_any_more_is_unknown(by: str, spec: Too
     """It has begun elsewhere; that its result is not wanted does not undo it."""
     pending = ToolOutcome.pending("job-1", Ack(minutes=4) if spec is DECLARED else None)
     made = runtime(pending, spec)
-    name = CallName(door="test", call_id="c1")
+    name = CallName(interface="test", call_id="c1")
 
     async def called() -> ToolResult:
         if by == "name":

@@ -217,10 +217,10 @@ class Kept:
     is_idle = False
 
     def __init__(self) -> None:
-        self.kept: list[dict[str, Any]] = []
+        self.recorded: list[dict[str, Any]] = []
 
     def emit(self, event: Event, meta: CallMeta = NO_META) -> None:
-        self.kept.append(as_json(event))
+        self.recorded.append(as_json(event))
 
 
 @pytest.mark.parametrize("status", STATUSES)
@@ -235,14 +235,14 @@ def test_whoever_shows_a_result_has_the_same_document(status: str) -> None:
         assert outcome_of(result, kept) == {**document, "events": []}, seed
         assert call_record(result, call, None, kept, 10**6) == {**document, "events": []}, seed
         EventReporter(events, 10**6).emit_tool_end(result, NO_META)
-        encode(events.kept, "an event")
+        encode(events.recorded, "an event")
         if "json" in document:  # it is read, or not, as it is shown
             continue
         for name in ("prior_input", "details_json", "example_input"):
             document.pop(name, None)
         assert public_document(result, None) == document, seed
         document.pop("content", None)
-        (event,) = events.kept
+        (event,) = events.recorded
         of_event = {"format": FORMAT, "type": "tool_end"}
         shown = {name: value for name, value in event.items() if value or name in document}
         assert shown == of_event | document, seed
@@ -254,7 +254,7 @@ def test_details_that_are_too_long_for_the_model_are_in_the_journal_of_the_call_
     events, call = Kept(), {"id": "c-1", "name": "n"}
     EventReporter(events, 1_000).emit_tool_end(result, NO_META)
     record = call_record(result, call, None, Kept(), 1_000)  # type: ignore[arg-type]  # of these
-    assert [each.get("error") for each in (*events.kept, record)] == [{"message": "no", "code": "c"}] * 2
+    assert [each.get("error") for each in (*events.recorded, record)] == [{"message": "no", "code": "c"}] * 2
     assert result_of(result_document(result)).error.details_json == error.details_json  # type: ignore[union-attr]
 
 

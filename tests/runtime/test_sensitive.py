@@ -350,6 +350,6 @@ async def test_a_result_that_no_journal_keeps_as_a_value_is_a_mark(result: Any, 
     made = Runtime(events=events, engine=InProcessEngine(tmp_path / "runs.db"))
     made.tools.register(function_toolset("bank.looks", [func_tool(look)]))
     async with events.subscribe(types=["tool_end"]) as told, made:
-        done = await made.call_once(CallName(door="d", call_id="c"), "look", {"card": NUMBER}, META)
+        done = await made.call_once(CallName(interface="d", call_id="c"), "look", {"card": NUMBER}, META)
     assert done.status == "ok"
     assert [event.result async for event in told if isinstance(event, ToolEnd)] == [{"sensitive": True}]

@@ -18,7 +18,7 @@ from toolgen.waiting.loop import UNKNOWN
 from toolgen.waiting.once_call import Resolution
 
 META: Final = CallMeta(session_id="s", requested_by="mira", tool_call_id="c1")
-NAME: Final = CallName(door="test", call_id="c1")
+NAME: Final = CallName(interface="test", call_id="c1")
 YES: Final[Any] = {"approved": True}
 TOOLS: Final = ("pay", "pay_approved")
 FOUND: Final = Resolution(outcome="result", result="receipt 9")

@@ -182,7 +182,7 @@ class FrameworkCalls(Generic[C]):
                 raise self._without_place(registered.spec)
             call_id = ""
         name = CallName(
-            door=self.door,
+            interface=self.door,
             call_id=call_id,
             checkpoint=checkpoint,
             is_detached=lambda: caller.is_detached,

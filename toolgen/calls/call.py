@@ -103,10 +103,10 @@ class CallNameError(ToolError):
 class CallName:
     """Name of a call for a peer that can repeat it.
 
-    It counts for one door, person (`CallMeta.requested_by`) and session.
+    It counts for one interface, person (`CallMeta.requested_by`) and session.
     """
 
-    door: str
+    interface: str
     """Interface that received the call, such as the adapter of a framework."""
     call_id: str
     """The id that the peer gave the call."""
@@ -124,7 +124,15 @@ class CallName:
     def run_id(self, meta: CallMeta, edits: int = 0) -> str:
         """Return the id of the run of the call, after its arguments were edited so often."""
         turn = "" if self.checkpoint else meta.turn_id
-        parts = [self.door, meta.requested_by, meta.session_id, self.checkpoint, turn, self.call_id, edits]
+        parts = [
+            self.interface,
+            meta.requested_by,
+            meta.session_id,
+            self.checkpoint,
+            turn,
+            self.call_id,
+            edits,
+        ]
         return f"{CALL}{hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:32]}"
 
     def idempotency_key(self, meta: CallMeta, tool: str, payload: bytes) -> str:

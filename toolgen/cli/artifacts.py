@@ -66,6 +66,6 @@ def _write(file: Path, data: bytes, *, force: bool) -> None:
 
 async def _loaded(project: Project, uri: str, session: str | None) -> StoredArtifact:
     async with project_runtime(project) as runtime:
-        runtime.runs.be_client()
+        runtime.runs.run_as_client()
         async with runtime:
             return await runtime.artifacts.load(uri, session_id=session)

@@ -68,7 +68,7 @@ async def call_tool(
     Return 1 if the call failed, and 3 if it is suspended.
     """
     async with project_runtime(project) as runtime:
-        runtime.runs.be_client()
+        runtime.runs.run_as_client()
         traced = Trace() if trace else None
         with collect_method_faults() as faults:
             async with opened_for(runtime, tool) as within:

@@ -91,7 +91,7 @@ async def open_agent(project: Project, agent: str, model: str) -> AsyncIterator[
         elif named := project.agents.get(name) or project.agents.get(name.rpartition(".")[2]):
             require_server(named)
         _require_models(agents)
-        runtime.runs.be_client()
+        runtime.runs.run_as_client()
         async with runtime:
             yield opened
 

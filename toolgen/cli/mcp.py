@@ -55,7 +55,7 @@ async def serve_runtime(project: Project, options: ServeOptions) -> int:
     async with AsyncExitStack() as stack:
         with _stdout_as_stderr():
             runtime = await stack.enter_async_context(project_runtime(project))
-            runtime.runs.be_client()
+            runtime.runs.run_as_client()
             await stack.enter_async_context(runtime)
             served = _served(project, runtime, options)
             verify = _verifier(project, options.verify) if options.verify else None

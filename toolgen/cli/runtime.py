@@ -91,14 +91,14 @@ async def project_runtime(project: Project, *, is_strict: bool = False) -> Async
 
 @asynccontextmanager
 async def open_engine(project: Project, *, checks: bool = False) -> AsyncIterator[tuple[Runtime, Engine]]:
-    """Open the runtime as a client, and yield it with its engine; with `checks` as `Runtime.runs.be_client`.
+    """Open the runtime as a client, and yield it with its engine; `checks` as in `runs.run_as_client`.
 
     Raises:
         ToolgenError: as `project_runtime`, or its runs end with its process, so that no other one sees any.
     """
     async with project_runtime(project) as runtime:
         engine = durable_engine(runtime)
-        runtime.runs.be_client(checks=checks)
+        runtime.runs.run_as_client(checks=checks)
         async with runtime:
             yield runtime, engine
 

@@ -50,7 +50,7 @@ async def serve_project(project: Project, host: str, port: int, *, is_worker: bo
         if is_worker:
             ready_planners(runtime)
         else:
-            runtime.runs.be_client()
+            runtime.runs.run_as_client()
         await stack.enter_async_context(runtime)
         gc.freeze()  # what a server begins with is no garbage
         name, version = design_name(project)

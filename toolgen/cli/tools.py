@@ -97,6 +97,6 @@ async def _opened(project: Project, tool: str | None) -> AsyncIterator[tuple[Run
                 "the configured runtime keeps disabled tools in memory, so no other process sees them",
                 hint='share a store: DisabledTools(SqliteStateStore("state.db"))',
             )
-        runtime.runs.be_client()
+        runtime.runs.run_as_client()
         async with opened_for(runtime, tool) as within:
             yield runtime, within

@@ -58,7 +58,7 @@ class Worker:
         if not engine.is_worker:
             raise ToolgenError(
                 f"the engine {engine.name!r} of the configured runtime executes no runs",
-                hint="create it as a worker: without worker=False, and without Runtime.runs.be_client()",
+                hint="create it as a worker: without worker=False, and without Runtime.runs.run_as_client()",
             )
         stores = StoreWatch(check_stores)
         async with stores.watching():

@@ -62,12 +62,12 @@ class CallEvents:
 
     is_idle = False
 
-    def __init__(self, info: ActivityInfo, clock: Callable[[], float], *, tells_start: bool = False) -> None:
-        """Construct without subscribers; `tells_start` if no loop publishes that the call was made."""
+    def __init__(self, info: ActivityInfo, clock: Callable[[], float], *, emits_start: bool = False) -> None:
+        """Construct without subscribers; `emits_start` if no loop publishes that the call was made."""
         self._info = info
-        self._dropped = frozenset() if tells_start else _OF_THE_LOOP
+        self._dropped = frozenset() if emits_start else _OF_THE_LOOP
         self._clock = clock
-        self.kept: list[dict[str, Json]] = []
+        self.recorded: list[dict[str, Json]] = []
 
     def emit(self, event: Event, meta: CallMeta = NO_META) -> None:
         """Collect an event of the call, or pass it on at once when it is best effort."""
@@ -78,16 +78,16 @@ class CallEvents:
         if event.type in _PROGRESS:
             self._info.emit(document)
         else:
-            self.kept.append(document)
+            self.recorded.append(document)
 
     async def begun(self) -> None:
         """Store that the executor begins now, with the events of the call so far, and return then.
 
         Who has approved a call is in the log before it runs, also where its process ends in the middle.
         """
-        events = tuple(self.kept)
+        events = tuple(self.recorded)
         await self._info.begun(events)
-        del self.kept[: len(events)]
+        del self.recorded[: len(events)]
 
 
 class EventReporter(CallReports):

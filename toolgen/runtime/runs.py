@@ -32,7 +32,7 @@ class RuntimeRuns:
         self._assembly = assembly
         self._waits = waits
 
-    def be_client(self, *, checks: bool = False) -> None:
+    def run_as_client(self, *, checks: bool = False) -> None:
         """Execute only the runs of this runtime's own calls and answers, and those passed to `start`. Call it
         before you open the runtime. If another process executes the runs of the same file, it executes these
         too.
@@ -42,13 +42,13 @@ class RuntimeRuns:
                 as unsealed, and `waits.adopt` creates a new secret.
         """
         if self._waits is not None:
-            self._waits.be_client(checks=checks)
+            self._waits.run_as_client(checks=checks)
 
     async def start(self, run_id: str = "") -> None:
-        """Begin to execute the runs of the engine; after `be_client`, only the run with this ID.
+        """Begin to execute the runs of the engine; after `run_as_client`, only the run with this ID.
 
         Raises:
-            EngineError: Another process executes the runs of the file, and `be_client` was not called.
+            EngineError: Another process executes the runs of the file, and `run_as_client` was not called.
         """
         if self._waits is not None:
             await self._waits.start(run_id)

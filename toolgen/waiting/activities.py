@@ -181,7 +181,7 @@ class DirectCallActivities:
     async def _execute(self, info: ActivityInfo, argument: Any) -> CallOutcome:
         """Execute a call that has not begun."""
         call: CallDocument = argument["call"]
-        work = self._work(info, tells_start=True)
+        work = self._work(info, emits_start=True)
         services = work.services
         frame = await self._frame(work, info, call)
         if not isinstance(frame, Frame):
@@ -272,10 +272,10 @@ class DirectCallActivities:
             work.waits.set_result(key, result)
         return {**outcome_of(result, work.events), "frozen": frozen}
 
-    def _work(self, info: ActivityInfo, *, tells_start: bool = False) -> CallWork:
+    def _work(self, info: ActivityInfo, *, emits_start: bool = False) -> CallWork:
         """Return the context in which one step of a call is executed."""
         waits = self.waits
-        events = CallEvents(info, waits.options.clock, tells_start=tells_start)
+        events = CallEvents(info, waits.options.clock, emits_start=emits_start)
         reports = EventReporter(events, self._services.limits.result_bytes)
         services = replace(self._services, reports=reports, run_id=info.run_id, retry_step=self._retry.run)
         reader = CallReader(waits=waits, tools=self._tools, services=services)

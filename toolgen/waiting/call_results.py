@@ -105,7 +105,7 @@ def _typed(spec: ToolSpec, result: ToolResult) -> object:
 
 def outcome_of(result: ToolResult, events: CallEvents) -> CallOutcome:
     """Return the record of a result, with the events of the call; `kept_result` reads it."""
-    return cast(CallOutcome, {**result_document(result), "events": events.kept})
+    return cast(CallOutcome, {**result_document(result), "events": events.recorded})
 
 
 def is_of_not_begun(outcome: CallOutcome) -> bool:

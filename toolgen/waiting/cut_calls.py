@@ -26,7 +26,7 @@ class CutCall:
     tool: str
     """Id."""
     name: str
-    asked: Sequence[str]
+    question_ids: Sequence[str]
     """Ids of the questions for which it was suspended."""
     begun_steps: Sequence[int]
     """Numbers of its steps that began what may not run twice; 0 is that of its first execution."""
@@ -49,12 +49,14 @@ def cut_end(call: CutCall, ended: EndedRun) -> ToolEnd:
         return _end(call, "unknown", {"unknown": why})
     # The step after a wait has its number, and may have begun where a restored journal lacks the answer.
     # After an answer that was not taken there is a wait more, and no further question.
-    has_begun = max(call.begun_steps, default=-1) >= (max(call.waits) if call.waits else len(call.asked))
+    has_begun = max(call.begun_steps, default=-1) >= (
+        max(call.waits) if call.waits else len(call.question_ids)
+    )
     if call.waits and not has_begun and ended.ending == "canceled":
         why = ended.reason or f"{call.name} was canceled"
         return _end(call, "denied", {"error": why, "code": CANCELED})
     if has_begun:
-        answered = call.asked[-1] if call.asked else ""
+        answered = call.question_ids[-1] if call.question_ids else ""
         return _end(call, "unknown", UNKNOWN, answered_id=answered)
     why = "the run ended before this call did"
     if call.agent_run:
@@ -88,7 +90,7 @@ def last_events(ended: EndedRun) -> list[dict[str, Json]]:
     cut = CutCall(
         tool=call["tool"],
         name="the call",
-        asked=asked,
+        question_ids=asked,
         begun_steps=[0 if op == EXECUTE else int(op.rpartition(":")[2]) for op in ended.begun],
         waits={int(op.rpartition(":")[2]): about for op, about in ended.waits.items()},
         agent_run=agents[-1] if agents else "",

@@ -158,7 +158,7 @@ class WaitRegistry:
                 "the engine already executes runs", hint="register agents before the runtime is used"
             )
 
-    def be_client(self, *, checks: bool = False) -> None:
+    def run_as_client(self, *, checks: bool = False) -> None:
         """Execute only named runs in this process; with `checks`, a secret may be missing."""
         self._named = set()
         self._is_checking = checks and self._sealer is None

@@ -29,7 +29,7 @@ def served(server: TemporalServer, bank: Bank, number: int) -> Runtime:
 @pytest.mark.parametrize("tool", ["pay", "pay_approved", "pay_asking", "look"])
 async def test_a_named_call_is_executed_once(server: TemporalServer, tool: str) -> None:
     bank, number = Bank(), next(_NUMBERS)
-    name = CallName(door="test", call_id="c1")
+    name = CallName(interface="test", call_id="c1")
     async with (
         asyncio.timeout(120),
         served(server, bank, number) as one,
@@ -53,7 +53,7 @@ async def test_a_named_call_is_executed_once(server: TemporalServer, tool: str) 
 async def test_a_named_call_goes_on_for_who_has_joined_it(server: TemporalServer) -> None:
     """Though the caller is cancelled that began it, on another worker."""
     bank, number = Bank(hold=asyncio.Event()), next(_NUMBERS)
-    name = CallName(door="test", call_id="c1")
+    name = CallName(interface="test", call_id="c1")
     async with (
         asyncio.timeout(120),
         served(server, bank, number) as one,

@@ -70,7 +70,7 @@ class ServedCalls:
                 hint="omit the Idempotency-Key, or give the runtime an engine",
             )
         name = CallName(
-            door=DOOR, call_id=key, checkpoint=caller.key, is_detached=True, is_idempotency_key=True
+            interface=DOOR, call_id=key, checkpoint=caller.key, is_detached=True, is_idempotency_key=True
         )
         bare = caller.meta(session)
         meta = caller.meta(session, f"{DOOR}_{name.run_id(bare)}")

@@ -28,7 +28,7 @@ def call_record(
 
     Of one that waits, the record of the call is still to be added.
     """
-    done = cast(CallRecord, {**result_document(result, limit), "events": events.kept})
+    done = cast(CallRecord, {**result_document(result, limit), "events": events.recorded})
     content = result.content
     if spec is not None and spec.reminder and content and content[-1] == TextContent(text=spec.reminder):
         done["reminder"] = spec.reminder

@@ -112,7 +112,7 @@ def _last_end(call: _OpenCall, ended: EndedRun) -> dict[str, Json]:
     cut = CutCall(
         tool=start["tool"],
         name=start["name"],
-        asked=call.asked,
+        question_ids=call.asked,
         begun_steps=attempts,
         waits={n: about for op, about in ended.waits.items() for n in _numbers({op}, f"wait:{id_}")},
         agent_run=call.agent_run,

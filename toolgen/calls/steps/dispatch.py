@@ -44,7 +44,7 @@ from ..results import (
 )
 from .failures import declared, error_result, log, tool_error_of, unreadable_result
 from .result_encoding import encode_result
-from .running_call import CALLER, RunningCall, waited_for
+from .running_call import CALLER, RunningCall, await_without_slot
 
 if TYPE_CHECKING:
     from toolgen.shapes.design.model import ToolModel
@@ -87,7 +87,7 @@ def dispatch(frame: Frame) -> Coroutine[Any, Any, ToolResult]:
     if frame.secrets is not None:
         work = _redacted(frame, work)
     caller = CALLER.get()
-    return work if caller is None else waited_for(caller, work)
+    return work if caller is None else await_without_slot(caller, work)
 
 
 async def _redacted(frame: Frame, work: Awaitable[ToolResult]) -> ToolResult:

@@ -120,7 +120,7 @@ class Locks:
         call.drop_caller()
 
     @staticmethod
-    def look_again(run: RunningCall) -> None:
+    def recheck(run: RunningCall) -> None:
         """Check the waiting calls of a run again, because another call now waits for the run."""
         seen, left = set[RunningCall](), [run]
         while left:

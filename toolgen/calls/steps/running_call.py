@@ -305,7 +305,7 @@ def open_call(call: RunningCall | None) -> RunningCall | None:
     return call
 
 
-async def waited_for(caller: RunningCall, work: Awaitable[T]) -> T:
+async def await_without_slot(caller: RunningCall, work: Awaitable[T]) -> T:
     """Await something for an open call, which has no slot meanwhile."""
     if open_call(caller) is None:
         return await work

@@ -16,7 +16,7 @@ from toolgen.contract.tasks import Work
 
 from ..errors import EventLoopError, RuntimeClosedError
 from .locks import Locks
-from .running_call import CALLER, CallLimit, CallLimits, Queues, RunningCall, open_call, waited_for
+from .running_call import CALLER, CallLimit, CallLimits, Queues, RunningCall, await_without_slot, open_call
 
 if TYPE_CHECKING:
     from ..call import CallMeta
@@ -253,7 +253,7 @@ class Scheduler:
         finally:
             CALLER.reset(token)
         try:
-            return await (ended if caller is None else waited_for(caller, ended))
+            return await (ended if caller is None else await_without_slot(caller, ended))
         finally:
             batch.is_open = False
             batch.drop_caller()
@@ -268,9 +268,9 @@ class Scheduler:
         run = self._use_run(run_id)
         run.waiters = (*run.waiters, caller)
         caller.add_child(run)
-        self._locks.look_again(run)
+        self._locks.recheck(run)
         try:
-            return await waited_for(caller, work)
+            return await await_without_slot(caller, work)
         finally:
             waiters = list(run.waiters)
             waiters.remove(caller)

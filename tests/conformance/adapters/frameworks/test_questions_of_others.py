@@ -205,7 +205,7 @@ async def test_a_confirmation_of_a_callback_is_none_of_the_question_of_adk() -> 
         runner = adk_runner([("pay", PAID)], list(adk_tools(snapshot, META)), before_tool_callback=confirm)
         events = await say(runner, types.Part(text="go"))
         calls = {call.name: (event.id, call.id) for event in events for call in event.get_function_calls()}
-        made = CallName(door="adk", call_id="c0", checkpoint=f"test/mira/s/{calls['pay'][0]}")
+        made = CallName(interface="adk", call_id="c0", checkpoint=f"test/mira/s/{calls['pay'][0]}")
         assert (await snapshot.call_once(made, "pay", PAID, META)).status == "suspended"
         await say(runner, confirmed(calls["adk_request_confirmation"][1] or "", {"confirmed": True}))
         assert len(await runtime.waits.list()) == 1

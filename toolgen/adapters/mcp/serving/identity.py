@@ -75,7 +75,7 @@ def call_name(params: CallToolRequestParams, meta: CallMeta) -> CallName | None:
         return None
     if not isinstance(call_id, str) or not 0 < len(call_id) <= _LONGEST_ID:
         raise MCPError(INVALID_PARAMS, f"{CALL_ID} must be a string of at most {_LONGEST_ID} characters")
-    return CallName(door="mcp", call_id=call_id, checkpoint=owner_of(meta), is_detached=True)
+    return CallName(interface="mcp", call_id=call_id, checkpoint=owner_of(meta), is_detached=True)
 
 
 def scope_of(ctx: Context) -> MutableMapping[str, object]:

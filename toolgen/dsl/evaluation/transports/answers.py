@@ -31,7 +31,7 @@ _EMPTY: Final = ObjectType(name="", description="", fields=())
 class AnsweredAttributes:
     """The attributes of a result that answers give, over all statuses that mean it."""
 
-    whole: bool = False
+    has_whole_result: bool = False
     """Whether the body of a response is the result itself."""
     names: set[str] = field(default_factory=set)
     """Those that are a body of their own, or stand in a header."""
@@ -180,7 +180,7 @@ def _check_result(
 ) -> None:
     """Check that a response provides all required attributes of the result."""
     has_object = not (response.body or is_head or response.status in _BODILESS)
-    reached.whole = reached.whole or has_object
+    reached.has_whole_result = reached.has_whole_result or has_object
     reached.names |= {*response.headers, *([response.body] if response.body else [])}
     for each in () if has_object else scope.result.fields:
         if each.required and each.name not in response.headers and each.name != response.body:

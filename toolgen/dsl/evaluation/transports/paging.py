@@ -111,7 +111,11 @@ class _Paging:
             self._refuse(
                 f"has at={clause.at!r}, which is not a JSON Pointer", 'write one such as "/meta/next"'
             )
-        is_there = self._reached.whole or clause.next in self._reached.names or not scope.knows(scope.result)
+        is_there = (
+            self._reached.has_whole_result
+            or clause.next in self._reached.names
+            or not scope.knows(scope.result)
+        )
         if clause.style == "cursor" and not clause.at and not is_there:
             hint = f'write Header("{clause.next}", "…") in the Response, or at="/…"'
             self._refuse(f"has next={clause.next!r}, which no Response provides", hint)
