@@ -100,8 +100,8 @@ class ToolContext:
     deadline: float | None = None
     """Time of the event loop, `loop.time()`, at which the call times out; None without a timeout."""
     has_begun: bool = False
-    """Whether the effect of the tool may have begun: true as soon as the executor is called. An executor that
-    sends its work elsewhere has `begins_itself = True`, sets this to False, and awaits `begin` before it sends."""
+    """Whether the effect of the tool may have begun: true as soon as the executor is called. An executor with
+    `begins_itself = True` sets this to False, and awaits `begin` before it sends the work elsewhere."""
     is_sent: bool = False
     """Whether the executor has awaited `begin`, in this attempt or an earlier one."""
     on_begin: Callable[[], Awaitable[None]] | None = None
