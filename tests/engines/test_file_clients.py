@@ -168,7 +168,7 @@ async def test_an_answer_that_the_worker_has_not_seen_is_before_the_end_of_its_w
     assert await client.answer("r", "wait:1", "yes", key="k") == "recorded"
     assert await clock.advance() == 0.5
     if is_noticed:
-        worker._worker.tell()
+        worker._worker.notify()
     assert (await worker.result("r")).output == [{"answer:wait:1": "yes"}]
 
 

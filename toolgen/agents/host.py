@@ -339,7 +339,7 @@ class AgentHost:
             self._about_to_wait.pop(run_id)
             self._values.pop(run_id)
             self.conversations.forget(run_id)
-            self.run_ends.tell(run_id)
+            self.run_ends.notify(run_id)
 
 
 @frozen_record(kw_only=False)

@@ -24,17 +24,17 @@ class RunEnds:
         self._stage_timeout = stage_timeout
         self._running: set[asyncio.Task[None]] = set()
 
-    def tell(self, run_id: str) -> None:
+    def notify(self, run_id: str) -> None:
         """Run the hooks for a run whose last event is in its log."""
         if self._hooks:
-            start_task(self._running, self._tell(run_id), name=f"hooks after {run_id}")
+            start_task(self._running, self._run_hooks(run_id), name=f"hooks after {run_id}")
 
     async def settle(self) -> None:
         """Return when no hook runs."""
         while self._running:
             await asyncio.wait(set(self._running))
 
-    async def _tell(self, run_id: str) -> None:
+    async def _run_hooks(self, run_id: str) -> None:
         output = None
         for hook in self._hooks:
             try:

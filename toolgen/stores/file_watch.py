@@ -71,7 +71,7 @@ class FileWatch:
         except (OSError, AttributeError):  # not on this disk, or not on this system
             self._close()
         if not is_worker:
-            self.tell()
+            self.notify()
         self._timer = self._call_later(_POLL_S, self._poll)
 
     def stop(self) -> None:
@@ -82,7 +82,7 @@ class FileWatch:
         self._timer = self._loop = None
         self._is_worker = False
 
-    def tell(self) -> bool:
+    def notify(self) -> bool:
         """Notify other processes that the file has changed; return False when there is no worker."""
         if not self._is_worker:
             return self._socket is None or self._send(self._worker, self._own.encode())

@@ -245,13 +245,13 @@ class SqliteThread:
         except _FAULTS as error:
             if not is_worth_a_second_look(error, reads=self._begin == "BEGIN"):
                 raise self._translated(error, busy_s) from error
-            result = self._look_again(work, busy_s)
+            result = self._recheck(work, busy_s)
         finally:
             look.is_first = False
         self._free_at = time.monotonic()
         return result
 
-    def _look_again(self, work: Callable[[float], T], busy_s: float) -> T:
+    def _recheck(self, work: Callable[[float], T], busy_s: float) -> T:
         """Run the work with a new connection, and once more where the file still seems damaged.
 
         In between the system reads all of it, so that what fails a third time is no failure of the disk.

@@ -200,15 +200,15 @@ class PlanEvents:
         """The toolsets reported to `dropped`; the loop publishes each once."""
 
     def text(self, delta: str) -> None:
-        self._tell(AssistantReply(text=self._truncate(delta), is_partial=True))
+        self._report(AssistantReply(text=self._truncate(delta), is_partial=True))
 
     def thought(self, text: str) -> None:
-        self._tell(PlannerThought(text=self._truncate(text)))
+        self._report(PlannerThought(text=self._truncate(text)))
 
     def arguments(self, call_id: str, name: str, delta: str) -> None:
         if self._streamed is not None and name not in self._streamed:
             return
-        self._tell(
+        self._report(
             ToolArgsDelta(name=self._truncate(name), delta=self._truncate(delta)), self.ids.assign_id(call_id)
         )
 
@@ -216,7 +216,7 @@ class PlanEvents:
         self.spent.append({"model": model, "input_tokens": input_tokens, "output_tokens": output_tokens})
 
     def restarted(self, reason: str) -> None:
-        self._tell(PlanRetry(attempt=self._attempt, reason=self._truncate(reason)))
+        self._report(PlanRetry(attempt=self._attempt, reason=self._truncate(reason)))
 
     def dropped(self, snapshot: Snapshot) -> None:
         """Record the tools of the request, and the toolsets that are missing in it.
@@ -229,6 +229,6 @@ class PlanEvents:
     def _truncate(self, text: str) -> str:
         return truncate_text(portable_text(text), self._limit)
 
-    def _tell(self, event: Event, tool_call_id: str = "") -> None:
+    def _report(self, event: Event, tool_call_id: str = "") -> None:
         ids = {**ids_of(self._meta), "tool_call_id": tool_call_id}
         self._emit({**as_json(event), **ids, "time": self._clock()})

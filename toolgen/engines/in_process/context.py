@@ -130,7 +130,7 @@ class WaitEnds:
 
     def _wait_expired(self, run: LiveRun, wait: LoopWait, record: OpRecord, is_kept: bool) -> None:
         if is_kept:
-            self._tell(run, wait, record)
+            self._notify(run, wait, record)
             return
         run.unkept -= 1  # a signal was faster
         if run.is_stopped:
@@ -148,9 +148,9 @@ class WaitEnds:
         run.waits.pop(wait.op, None)
         run.unkept += 1
         run.unpark()
-        self._store.when_durable(partial(self._tell, run, wait, record))
+        self._store.when_durable(partial(self._notify, run, wait, record))
 
-    def _tell(self, run: LiveRun, wait: LoopWait, record: OpRecord) -> None:
+    def _notify(self, run: LiveRun, wait: LoopWait, record: OpRecord) -> None:
         run.unkept -= 1
         wait.record = record
         wait.wakeup.notify()

@@ -222,14 +222,14 @@ class InProcessEngine:
         if is_ours and self._worker.is_working:
             self._runs.resume([record])
         else:
-            self._worker.tell()
+            self._worker.notify()
 
     async def signal(self, run_id: str, name: str, payload: Json, *, signal_id: str) -> None:
         self._require_open()
         what = f"the payload of the signal {name} to run {run_id}"
         text, _ = encode(payload, what, self._max_payload_bytes)
         await self._store.add_signal(run_id, SignalRecord(signal_id, name, text))
-        await self._tell()
+        await self._notify()
 
     async def answer(self, run_id: str, op: str, payload: Json, *, key: str, session: str = "") -> Receipt:
         self._require_open()
@@ -321,16 +321,16 @@ class InProcessEngine:
         if self._is_closed:
             raise engine_closed()
 
-    async def _tell(self) -> bool:
+    async def _notify(self) -> bool:
         """Tell the worker of a change; here, wait until it has taken it. Return whether there is one."""
-        has_worker = self._worker.tell()
+        has_worker = self._worker.notify()
         if self._worker.is_working:
             await self._store.wait_durable()
         return has_worker
 
     async def _comes_true(self, run_id: str, is_so: Callable[[], bool]) -> bool:
         """Tell the worker of a change, and return whether it has done in time what is to come of it."""
-        if not await self._tell():
+        if not await self._notify():
             return False
         is_late = self._worker.is_working
 

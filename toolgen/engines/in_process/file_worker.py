@@ -112,7 +112,7 @@ class FileWorker:
     def describe(self) -> tuple[str, ...]:
         """Return who executes the runs, and whether the file has a key."""
         who, key = "no process executes the runs", self._key_file
-        if self.is_working or (self._watch.is_watching and self._watch.tell()):
+        if self.is_working or (self._watch.is_watching and self._watch.notify()):
             who = f"the process {self._lease.holder()} executes the runs"
         return who, f"{str(key)!r} is the key" if key.exists() else "the file of the runs has no key"
 
@@ -148,16 +148,16 @@ class FileWorker:
             self._batches.read(partial(require_sound_tree, run_id=run_id))
         return not self.is_working
 
-    def tell(self) -> bool:
+    def notify(self) -> bool:
         """Tell the worker, here or in another process, of a change; return False when there is none."""
         if self.is_working:
             self.take_changes()
             return True
-        return self._watch.is_watching and self._watch.tell()
+        return self._watch.is_watching and self._watch.notify()
 
     async def release_clock(self, at: float) -> None:
         await self._batches.run(partial(release, at=at))
-        self.tell()
+        self.notify()
 
     def _on_commit(self, changed: set[str], grown: set[str]) -> None:
         """Wake those who wait for a run that has changed in the file, or follow one whose log has grown."""
@@ -166,7 +166,7 @@ class FileWorker:
         for run_id in changed:
             self._store.on_change(run_id)
         if (changed or grown) and self.is_working and self._watch.is_watching:
-            self._watch.tell()
+            self._watch.notify()
 
     def _on_change(self) -> None:
         """Read the changes of other processes."""

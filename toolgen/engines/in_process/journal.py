@@ -163,12 +163,12 @@ class EventLog:
         offset = self._add_event(record, key, text)
         if key == "run_stream_end":
             self.followers.forget(record.run_id)
-        notify = partial(tell, self.on_event, record.run_id, record.loop, offset, event)
+        deliver = partial(notify, self.on_event, record.run_id, record.loop, offset, event)
         if record.unwritten or record.untold:  # what has led to the event may be lost with this process
             record.untold += 1
-            self._when_durable(partial(_tell_later, record, notify))
+            self._when_durable(partial(_tell_later, record, deliver))
         else:
-            notify()
+            deliver()
 
     def report(self, record: RunRecord, event: Mapping[str, Json]) -> None:
         """Pass an ephemeral report to followers; it is not in the log and has offset 0."""
@@ -176,7 +176,7 @@ class EventLog:
             self.followers.publish(record.run_id, len(record.events), event)
             if self.on_report is not None:
                 self.on_report(record.run_id, len(record.events), event)
-            tell(self.on_event, record.run_id, record.loop, 0, event)
+            notify(self.on_event, record.run_id, record.loop, 0, event)
 
 
 def _tell_later(record: RunRecord, notify: Callable[[], None]) -> None:
@@ -184,7 +184,7 @@ def _tell_later(record: RunRecord, notify: Callable[[], None]) -> None:
     notify()
 
 
-def tell(on_event: OnEvent | None, run_id: str, loop: str, offset: int, event: Mapping[str, Json]) -> None:
+def notify(on_event: OnEvent | None, run_id: str, loop: str, offset: int, event: Mapping[str, Json]) -> None:
     """Tell the listener of this process of an event, of a report with the offset 0; log what it raises."""
     if on_event is not None:
         try:

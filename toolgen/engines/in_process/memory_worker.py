@@ -61,7 +61,7 @@ class MemoryWorker:
     def watch(self) -> None:
         """Do nothing: nobody else has the store."""
 
-    def tell(self) -> bool:
+    def notify(self) -> bool:
         """Return whether there is a worker; it has heard of every change at once."""
         return self.is_working
 

@@ -269,7 +269,7 @@ class LoopRuns:
         run = self._live.get(run_id)
         return run is not None and run.task is not None and not run.is_parked
 
-    def goes_on(self, run_id: str) -> bool:
+    def is_running(self, run_id: str) -> bool:
         """Return whether this process executes the run, which neither waits nor is over.
 
         Raises:

@@ -86,7 +86,7 @@ class Statuses:
                 was_here = self._runs.is_executing(run_id)
                 if not may_wait or state == "running" or was_here:
                     await self._wait_for_change(run_id)
-                    while self._runs.goes_on(run_id):  # it is not read with each of its events
+                    while self._runs.is_running(run_id):  # it is not read with each of its events
                         await self._wait_for_change(run_id)
                     if was_here and (status := self._store.status(run_id)).state not in OPEN:
                         return status

@@ -22,7 +22,7 @@ from toolgen.stores import StoreError
 
 from ..context import ActivityInfo
 from ..errors import OUTCOME_UNKNOWN, EngineError, NotRegisteredError
-from ..in_process.journal import Followers, digest, encode, tell
+from ..in_process.journal import Followers, digest, encode, notify
 from ..in_process.operations import Progress, attempt_failure, error_text, log_cut_off
 from .documents import BEGUN_RECORD, LOG, ActivityEnd, ActivityStart, LogPiece, SentBegun, received_piece
 from .failures import ALL_LOST, LOST
@@ -362,22 +362,22 @@ class ActivityWorker:
         if piece is None:
             log.warning("the workflow %s returned a malformed log entry", workflow_id)
         elif workflow_id == f"{self._settings.prefix}{piece['run_id']}":
-            self._tell(piece)
+            self._notify(piece)
         else:
             log.warning("the workflow %s returned a log entry of another run", workflow_id)
 
-    def _tell(self, piece: LogPiece) -> None:
+    def _notify(self, piece: LogPiece) -> None:
         """Tell listeners of this process of the events of a piece of a log."""
         events = [entry["event"] for entry in piece["entries"] if "event" in entry]
         for offset, event in enumerate(events, piece["after"] + 1):
-            tell(self._settings.on_event, piece["run_id"], piece["loop"], offset, event)
+            notify(self._settings.on_event, piece["run_id"], piece["loop"], offset, event)
             if event.get("type") == "run_stream_end":
                 self._followers.forget(piece["run_id"])
 
     def _report(self, run_id: str, start: ActivityStart, event: Mapping[str, Json]) -> None:
         """Tell those who follow the run, and the listener of this process, of a report."""
         self._reports.publish(run_id, start["logged"], event)
-        tell(self._settings.on_event, run_id, start["loop"], 0, event)
+        notify(self._settings.on_event, run_id, start["loop"], 0, event)
 
 
 def _is_elsewhere(error: BaseException) -> bool:

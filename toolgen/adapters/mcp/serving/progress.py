@@ -27,7 +27,7 @@ async def progress_relay(runtime: Runtime, ctx: Context, tool_call_id: str) -> A
         yield
         return
     relay = _Relay(ctx, tool_call_id)
-    async with runtime.events.on(relay.tell, types=["tool_update"]):
+    async with runtime.events.on(relay.report, types=["tool_update"]):
         yield
 
 
@@ -40,7 +40,7 @@ class _Relay:
         self._last = -_STEP
         self._total: float | None = None
 
-    async def tell(self, event: Event) -> None:
+    async def report(self, event: Event) -> None:
         """Send an update of the call: from 0 to 1 of 1 where the tool says a fraction."""
         if not isinstance(event, ToolUpdate) or event.tool_call_id != self._tool_call_id:
             return

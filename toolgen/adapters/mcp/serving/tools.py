@@ -48,7 +48,7 @@ class ToolSelection:
         self._runtime = runtime
         self._toolset = toolset
         self._agent = agent
-        self._whole: Snapshot | None = None
+        self._snapshot: Snapshot | None = None
         self._part: Snapshot | None = None
         """The newest snapshot of the runtime, and the toolset's part of it."""
 
@@ -67,8 +67,8 @@ class ToolSelection:
             _fail(error)
         if not self._toolset:
             return snapshot
-        if self._part is None or self._whole is not snapshot:
-            self._whole, self._part = snapshot, snapshot.of_toolset(self._toolset)
+        if self._part is None or self._snapshot is not snapshot:
+            self._snapshot, self._part = snapshot, snapshot.of_toolset(self._toolset)
         return self._part
 
 
