@@ -15,7 +15,7 @@ from statistics import median
 from typing import Final
 
 DESIGN = '''
-"""A large catalogue of tools of a realistic size: eight arguments, shared types, a union, an artifact."""
+"""A large catalog of tools of a realistic size: eight arguments, shared types, a union, an artifact."""
 
 from toolgen.dsl import (
     Args, ArrayOf, Artifact, Attribute, BoundedResult, DateTime, Design, Enum, Float, Int, Object, OneOf,
@@ -89,7 +89,7 @@ design = Design("large", "A large catalogue.", Service("big", "All of it.", *too
 """
 
 FOREIGN = '''
-"""A large catalogue of tools with the schemas of somebody else, each with its own."""
+"""A large catalog of tools with the schemas of somebody else, each with its own."""
 
 from toolgen.dsl import Args, Design, JSONSchema, Return, Service, Tool, Toolset
 
@@ -192,7 +192,7 @@ def costs() -> dict[str, float]:
 
 
 def sizes() -> dict[str, float]:
-    """Return what the largest generation takes, and how large catalogues are where an agent has all tools."""
+    """Return what the largest generation takes, and how large catalogs are where an agent has all tools."""
     with tempfile.TemporaryDirectory() as folder:
         seconds = _generated(Path(folder), f"TOOLSETS, TOOLS = 500, 20\n{DESIGN}")
         peak = getrusage(RUSAGE_CHILDREN).ru_maxrss / 1024  # of all commands of this process
@@ -202,7 +202,7 @@ def sizes() -> dict[str, float]:
     return {
         "10,000 tools, first, s": round(seconds, 2),
         "10,000 tools, memory, MB": round(peak),
-        "catalogues of 1,000 tools and an agent, MB": round(written / 1e6, 2),
+        "catalogs of 1,000 tools and an agent, MB": round(written / 1e6, 2),
     }
 
 

@@ -128,7 +128,7 @@ GOALS: Final = (
     _generation("1,000 imported tools, unchanged", 0.5),
     _size("10,000 tools, first, s", 10),
     _size("10,000 tools, memory, MB", 500),
-    _size("catalogues of 1,000 tools and an agent, MB", 9),
+    _size("catalogs of 1,000 tools and an agent, MB", 9),
     _import("median", 3),
     _import("worst", 6),
     _start("import toolgen.runtime", 40, "`import toolgen.runtime`, beyond pydantic"),

@@ -1,4 +1,4 @@
-"""The catalogue entry of a registered tool, generated or not."""
+"""The catalog entry of a registered tool, generated or not."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A project whose design has changed since its catalogue was released."""
+"""A project whose design has changed since its catalog was released."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ BROKEN = DESIGN.replace("max_length=40", "max_length=20").replace('"text", Strin
 
 @pytest.fixture
 def released(project: ProjectFolder) -> ProjectFolder:
-    """A project whose catalogue is kept as `released.json`, and whose design has changed since."""
+    """A project whose catalog is kept as `released.json`, and whose design has changed since."""
     project.run("gen")
     project.write("released.json", (project.path / "app/gen" / CATALOG).read_text("utf-8"))
     project.write("app/design.py", BROKEN)

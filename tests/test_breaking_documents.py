@@ -1,4 +1,4 @@
-"""What `toolgen breaking` and `toolgen diff` compare: catalogues, revisions and locks of servers."""
+"""What `toolgen breaking` and `toolgen diff` compare: catalogs, revisions and locks of servers."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_entries_of_a_wrong_kind_are_named(
     project.write("other.json", json.dumps(document))
     done = project.run("breaking", "--against", "other.json")
     assert done.code == 2
-    assert f"other.json is not a tool catalogue: {message}" in done.err
+    assert f"other.json is not a tool catalog: {message}" in done.err
 
 
 def test_what_is_too_large_or_too_deep_is_no_traceback(project: ProjectFolder) -> None:
@@ -91,13 +91,13 @@ def test_a_revision_is_read_and_never_run(released: ProjectFolder) -> None:
 
 def test_what_is_no_catalogue_is_named(released: ProjectFolder) -> None:
     released.write("wrong.json", "{}")
-    assert "wrong.json is not a tool catalogue" in released.run("breaking", "--against", "wrong.json").err
+    assert "wrong.json is not a tool catalog" in released.run("breaking", "--against", "wrong.json").err
     released.write("wrong.json", json.dumps({"tools": [{"id": "a.b.c", "payload": 3}]}))
-    assert "wrong.json is not a tool catalogue" in released.run("breaking", "--against", "wrong.json").err
+    assert "wrong.json is not a tool catalog" in released.run("breaking", "--against", "wrong.json").err
     released.write("wrong.json", "[")
     assert "wrong.json is not JSON" in released.run("breaking", "--against", "wrong.json").err
     (released.path / "empty").mkdir()
-    assert "empty has no catalogue" in released.run("breaking", "--against", "empty").err
+    assert "empty has no catalog" in released.run("breaking", "--against", "empty").err
     assert "no lock shop.mcp.json" in released.run("breaking", "--against", "mcp:shop").err
 
 

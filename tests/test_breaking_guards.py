@@ -63,7 +63,7 @@ CHANGES = {
 
 @pytest.fixture
 def estate(project: ProjectFolder) -> ProjectFolder:
-    """A project whose first catalogue is kept as `released.json`."""
+    """A project whose first catalog is kept as `released.json`."""
     project.write("app/design.py", SITES)
     assert project.run("gen").code == 0
     project.write("released.json", (project.path / "app/gen" / CATALOG).read_text("utf-8"))

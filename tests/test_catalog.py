@@ -1,4 +1,4 @@
-"""Every generated catalogue is of the format that toolgen ships as a JSON Schema."""
+"""Every generated catalog is of the format that toolgen ships as a JSON Schema."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_the_catalogue_is_of_the_format(file: Path) -> None:
 
 
 def digest_of(catalogue: dict[str, Any]) -> str:
-    """Return the digest of a catalogue, made as its format says."""
+    """Return the digest of a catalog, made as its format says."""
     whole = {key: value for key, value in catalogue.items() if key not in ("$schema", "catalog", "types")}
     text = json.dumps(whole, sort_keys=True, separators=(",", ":"))
     return f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"
@@ -101,20 +101,20 @@ def test_a_type_of_several_tools_stands_in_a_file_once() -> None:
 @pytest.mark.parametrize(
     ("document", "message"),
     [
-        ([], "is not a tool catalogue"),
-        ({"catalog": 3, "tools": []}, "is not a tool catalogue"),
-        ({"tools": [1]}, "is not a tool catalogue"),
-        ({"catalog": {"format": True}, "tools": []}, "is a catalogue of format True, and this toolgen reads"),
+        ([], "is not a tool catalog"),
+        ({"catalog": 3, "tools": []}, "is not a tool catalog"),
+        ({"tools": [1]}, "is not a tool catalog"),
+        ({"catalog": {"format": True}, "tools": []}, "is a catalog of format True, and this toolgen reads"),
         (
             {"tools": [{"payload": {"schema": {"$ref": "#/types/A"}}}], "types": {"B": {}}},
-            "is not a tool catalogue",
+            "is not a tool catalog",
         ),
-        ({"tools": [{"payload": 3}], "types": {"B": {}}}, "is not a tool catalogue"),
+        ({"tools": [{"payload": 3}], "types": {"B": {}}}, "is not a tool catalog"),
         (
             {"catalog": {"format": 3, "root": "/etc/passwd"}, "tools": []},
-            "but the root catalogue that it names cannot be read",
+            "but the root catalog that it names cannot be read",
         ),
-        ({"catalog": {"format": 3, "root": 3}, "tools": []}, "is not a tool catalogue"),
+        ({"catalog": {"format": 3, "root": 3}, "tools": []}, "is not a tool catalog"),
         (
             {"catalog": {"format": 3, "root": "../tool_schemas.json"}, "tools": [{"id": "a"}]},
             "'a', which its root lacks",

@@ -32,7 +32,7 @@ AGENTS = [file.parent for tree in TREES for file in sorted(tree.glob("*/agents/*
 
 
 def generated(package: Path) -> dict[str, Any]:
-    """Return the entries of a catalogue by id, less what a runtime cannot know."""
+    """Return the entries of a catalog by id, less what a runtime cannot know."""
     tools = load_catalogue(package / "tool_schemas.json").tools
     return {tool["id"]: without(tool, DESIGN_ONLY) for tool in tools if tool["kind"] != "native"}
 

@@ -1,4 +1,4 @@
-"""What many tools of a catalogue have is written once: a further tool costs what is its own."""
+"""What many tools of a catalog have is written once: a further tool costs what is its own."""
 
 from __future__ import annotations
 

@@ -138,7 +138,7 @@ FORMATS = (
         others=(1, 2, 4),
         make=catalogue,
         open=lambda folder: load_catalogue(folder / CATALOG),
-        refused=(CatalogueError, "is a catalogue of format {}, and this toolgen reads format 3: generate it"),
+        refused=(CatalogueError, "is a catalog of format {}, and this toolgen reads format 3: generate it"),
     ),
     Format(
         name="generated code",

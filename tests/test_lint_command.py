@@ -80,7 +80,7 @@ def test_a_catalogue_is_linted_without_its_design(desk: ProjectFolder) -> None:
         desk.write("other.json", f'{{"tools": [{entry}]}}')
         done = desk.run("lint", "other.json")
         assert done.code == code
-        assert ("other.json is not a tool catalogue: one of its tools has no" in done.err) == (code == 2)
+        assert ("other.json is not a tool catalog: one of its tools has no" in done.err) == (code == 2)
     desk.write("other.json", "[" * 100_000)
     assert "other.json is not JSON" in desk.run("lint", "other.json").err
     assert "hint: correct the path" in desk.run("lint", "none.json").err

@@ -1,4 +1,4 @@
-"""Which formats of a catalogue a codec checks, and which stand there as notes of somebody else."""
+"""Which formats of a catalog a codec checks, and which stand there as notes of somebody else."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """A change that breaks callers, and is refused: `python -m examples.home.breaking_demo`.
 
-What the tools promised is the generated catalogue, in which `list_devices` gave up to twice as many devices.
+What the tools promised is the generated catalog, in which `list_devices` gave up to twice as many devices.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ CATALOGUE = ROOT / "gen" / "tool_schemas.json"
 
 
 def promised_before() -> str:
-    """Return the catalogue as it would be if the limit of `list_devices` had been lowered since."""
+    """Return the catalog as it would be if the limit of `list_devices` had been lowered since."""
     document = json.loads(CATALOGUE.read_text("utf-8"))
     (tool,) = [tool for tool in document["tools"] if tool["name"] == "list_devices"]
     tool["payload"]["schema"]["properties"]["limit"]["maximum"] *= 2

@@ -39,7 +39,7 @@ key = APIKeySecurity("library_key", "Key of the library.")
 
 books = Service(
     "Books",
-    "The catalogue of the library.",
+    "The catalog of the library.",
     Server("https://{region}.books.example/v1?lang=en", Variable("region", "eu", "us", default="as")),
     Security(key, scopes=["read"]),
     Method(

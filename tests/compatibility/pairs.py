@@ -18,7 +18,7 @@ CATALOGUE: Final = Path(__file__).parents[2] / "gen" / "tool_schemas.json"
 
 
 def tool_schemas() -> list[Any]:
-    """Return the schemas of the example's catalogue, and those of the corpora where they are there."""
+    """Return the schemas of the example's catalog, and those of the corpora where they are there."""
     from toolgen.catalog import load_catalogue
 
     found = [type_.schema for type_ in load_catalogue(CATALOGUE).types()]

@@ -1,4 +1,4 @@
-"""Catalogues of toolgen and of Goa-AI as designs."""
+"""Catalogs of toolgen and of Goa-AI as designs."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def source(value: object, root: object = None) -> ReaderResult:
 
 
 def imported(folder: Path, value: object, root: object = None) -> Catalogue:
-    """Return the catalogue of the design that an import writes."""
+    """Return the catalog of the design that an import writes."""
     for path, text in design_files(source(value, root), name="others", service="others").files.items():
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / path).write_text(text, "utf-8")

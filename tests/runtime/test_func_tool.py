@@ -1,4 +1,4 @@
-"""Typed Python functions as tools: specs, results and catalogue entries as of generated ones."""
+"""Typed Python functions as tools: specs, results and catalog entries as of generated ones."""
 
 from __future__ import annotations
 

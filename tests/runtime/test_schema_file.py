@@ -1,4 +1,4 @@
-"""Codecs find their schemas in the catalogue of their package, when they are first asked for one."""
+"""Codecs find their schemas in the catalog of their package, when they are first asked for one."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_importing_and_registering_a_toolset_reads_no_schema(package: Path) -> N
     found = toolset()
     specs = found.SPECS
     Runtime().tools.register(found.registration(execute))
-    with pytest.raises(ToolgenError, match="is not a tool catalogue") as caught:
+    with pytest.raises(ToolgenError, match="is not a tool catalog") as caught:
         specs[0].payload.decode("{}")
     assert caught.value.hint == "run `toolgen gen`"
 
@@ -63,7 +63,7 @@ def test_importing_and_registering_a_toolset_reads_no_schema(package: Path) -> N
 )
 def test_bytes_that_are_no_json_are_no_catalogue(package: Path, data: bytes) -> None:
     (package / CATALOG).write_bytes(data)
-    with pytest.raises(ToolgenError, match="is not a tool catalogue"):
+    with pytest.raises(ToolgenError, match="is not a tool catalog"):
         _ = toolset().SPECS[0].payload.schema
 
 
@@ -106,7 +106,7 @@ def test_a_catalogue_of_a_format_that_is_not_read_is_named(package: Path, format
     catalog = json.loads((package / CATALOG).read_text("utf-8"))
     catalog["catalog"]["format"] = format
     (package / CATALOG).write_text(json.dumps(catalog), "utf-8")
-    with pytest.raises(ToolgenError, match=f"is a catalogue of format {format!r}, and"):
+    with pytest.raises(ToolgenError, match=f"is a catalog of format {format!r}, and"):
         _ = toolset().SPECS[0].payload.schema
 
 

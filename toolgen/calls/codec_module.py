@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 class CodecModule:
     """Makes the codecs of the types of one module, which it does not import.
 
-    Their schemas are those of the catalogue `file` of the package.
+    Their schemas are those of the catalog `file` of the package.
     """
 
     def __init__(self, package: str | None, module: str, file: str = CATALOG) -> None:

@@ -285,7 +285,7 @@ class ToolSpec(ToolFacts, Generic[P, R]):
     @property
     def digest(self) -> str:
         """Digest of the tool's catalog entry."""
-        from toolgen.catalog.entry import tool_digest, tool_entry  # no plain call needs catalogues
+        from toolgen.catalog.entry import tool_digest, tool_entry  # no plain call needs catalogs
 
         return tool_digest(tool_entry(self.record()))
 

@@ -1,4 +1,4 @@
-"""The entry of a tool in a catalogue: its facts, and their JSON.
+"""The entry of a tool in a catalog: its facts, and their JSON.
 
 The generator fills the records from a design, the runtime from the specs of registered tools. The entries
 fit `format-3.schema.json` beside this file.

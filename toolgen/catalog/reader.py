@@ -1,4 +1,4 @@
-"""The reader of catalogues, for codecs, provider projections and importers; and the format's JSON Schema."""
+"""The reader of catalogs, for codecs, provider projections and importers; and the format's JSON Schema."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from toolgen.contract.record import frozen_record
 from .repeated_types import class_of, typed_parts, with_types
 
 FORMAT_ID: Final = f"urn:toolgen:catalog:{CATALOG_FORMAT}"
-"""The `$id` of the schema of the format, which catalogues name as their `$schema`."""
+"""The `$id` of the schema of the format, which catalogs name as their `$schema`."""
 MOST_BYTES: Final = 100_000_000
 """Bytes of the file of a catalogue."""
 _ROOT: Final = re.compile(rf"(\.\./)+{re.escape(CATALOG)}")
@@ -30,7 +30,7 @@ def format_schema() -> dict[str, Any]:
 
 
 class CatalogueError(ValueError):
-    """A document is not a catalogue, or has another format. The text begins with the verb."""
+    """A document is not a catalog, or has another format. The text begins with the verb."""
 
 
 class CatalogueType(NamedTuple):
@@ -71,13 +71,13 @@ class Catalogue:
             for part in parts:
                 yield CatalogueType(class_of(part), part["schema"], tuple(part.get("noted_formats", ())))
         except (LookupError, TypeError, AttributeError) as error:
-            raise CatalogueError("is not a tool catalogue") from error
+            raise CatalogueError("is not a tool catalog") from error
 
 
 def read_catalogue(document: Any, read: Callable[[str], Any] | None = None) -> Catalogue:
     """Return the contents of a document. An entry without types is only checked to be an object.
 
-    The catalogue of an agent has only the differences of its tools from those of the root. `read` returns the
+    The catalog of an agent has only the differences of its tools from those of the root. `read` returns the
     document at a path relative to the folder of the agent's catalogue.
 
     Raises:
@@ -85,7 +85,7 @@ def read_catalogue(document: Any, read: Callable[[str], Any] | None = None) -> C
             tools are not in the root.
     """
     if not isinstance(document, dict):
-        raise CatalogueError("is not a tool catalogue")
+        raise CatalogueError("is not a tool catalog")
     _require_format(document)
     try:
         tools = _objects(document.get("tools"))
@@ -98,7 +98,7 @@ def read_catalogue(document: Any, read: Callable[[str], Any] | None = None) -> C
         head = document.get("catalog", {})
         design, version = str(head.get("design", "")), str(head.get("version", ""))
     except (LookupError, TypeError, AttributeError) as error:
-        raise CatalogueError("is not a tool catalogue") from error
+        raise CatalogueError("is not a tool catalog") from error
     return Catalogue(
         has_head=bool(head),
         design=design,
@@ -110,7 +110,7 @@ def read_catalogue(document: Any, read: Callable[[str], Any] | None = None) -> C
 
 
 def load_catalogue(file: Path) -> Catalogue:
-    """Return the contents of the file of a catalogue, with the root that it names.
+    """Return the contents of the file of a catalog, with the root that it names.
 
     Raises:
         OSError: a file cannot be read.
@@ -120,16 +120,14 @@ def load_catalogue(file: Path) -> Catalogue:
 
 
 def _json(file: Path) -> Any:
-    from toolgen.contract.regular_file import read_regular  # a call reads no catalogue
+    from toolgen.contract.regular_file import read_regular  # a call reads no catalog
 
     return json.loads(read_regular(file, MOST_BYTES).decode())
 
 
 def _root(path: str, read: Callable[[str], Any] | None) -> Catalogue:
     if not _ROOT.fullmatch(path) or read is None:
-        raise CatalogueError(
-            "is the catalogue of an agent, but the root catalogue that it names cannot be read"
-        )
+        raise CatalogueError("is the catalog of an agent, but the root catalog that it names cannot be read")
     return read_catalogue(read(path))
 
 
@@ -155,14 +153,14 @@ def _require_format(document: Mapping[str, Json]) -> None:
         case {"format": format}:
             if type(format) is not int or format != CATALOG_FORMAT:
                 raise CatalogueError(
-                    f"is a catalogue of format {format!r}, and this toolgen reads format {CATALOG_FORMAT}: "
+                    f"is a catalog of format {format!r}, and this toolgen reads format {CATALOG_FORMAT}: "
                     "generate it again with this version (toolgen gen)"
                 )
         case _:
-            raise CatalogueError("is not a tool catalogue")
+            raise CatalogueError("is not a tool catalog")
 
 
 def _objects(value: Any) -> tuple[Mapping[str, Json], ...]:
     if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
-        raise CatalogueError("is not a tool catalogue")
+        raise CatalogueError("is not a tool catalog")
     return tuple(value)

@@ -1,4 +1,4 @@
-"""Types that several tools of a catalogue share. Since format 3, the file has them once, under `types`.
+"""Types that several tools of a catalog share. Since format 3, the file has them once, under `types`.
 
 A shared schema, or one of its `$defs`, is `{"$ref": "#/types/NAME"}`: a JSON Pointer into the document.
 """

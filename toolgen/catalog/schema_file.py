@@ -1,4 +1,4 @@
-"""The JSON Schemas of generated types, read from the catalogue of their package at first use."""
+"""The JSON Schemas of generated types, read from the catalog of their package at first use."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class _Type(NamedTuple):
 
 
 class SchemaFile:
-    """The schemas of one catalogue: the types of its tools and of its completions."""
+    """The schemas of one catalog: the types of its tools and of its completions."""
 
     def __init__(self, package: str, file: str) -> None:
         self._package = package
@@ -76,7 +76,7 @@ class SchemaFile:
         except CatalogueError as error:
             raise self._unfit(str(error)) from error
         except (ValueError, TypeError, RecursionError) as error:
-            raise self._unfit("is not a tool catalogue") from error
+            raise self._unfit("is not a tool catalog") from error
 
     def _unfit(self, fault: str) -> ToolgenError:
         return ToolgenError(f"{self} {fault}", hint="run `toolgen gen`")

@@ -1,6 +1,6 @@
 """The text of catalogues.
 
-The catalogue of a toolset is indented by one space, for people who review it. The catalogues of the design
+The catalog of a toolset is indented by one space, for people who review it. The catalogs of the design
 and of agents have one tool per line.
 """
 
@@ -28,12 +28,12 @@ _SMALL: Final = "0.0000"
 
 
 Entry: TypeAlias = dict[str, Json]
-"""A tool of a catalogue, whole."""
+"""A tool of a catalog, whole."""
 
 
 @frozen_record
 class CatalogHead:
-    """Facts that all catalogues of a design share."""
+    """Facts that all catalogs of a design share."""
 
     design: str
     version: str = ""
@@ -42,7 +42,7 @@ class CatalogHead:
 
 @frozen_record
 class Root:
-    """The catalogue of the design, as that of an agent names it."""
+    """The catalog of the design, as that of an agent names it."""
 
     path: str
     """Path relative to the folder of the agent's."""
@@ -59,7 +59,7 @@ def catalogue(
     root: Root | None = None,
     is_indented: bool = False,
 ) -> str:
-    """Return the text of a catalogue; tools are sorted by id.
+    """Return the text of a catalog; tools are sorted by id.
 
     `agent` is the owner of the tools, `further` has the keys after them. A tool that is also in `root` is
     written with its differences only.
@@ -88,7 +88,7 @@ def _difference(entry: Mapping[str, Json], root: Mapping[str, Json]) -> dict[str
 
 
 def _catalog(head: CatalogHead, tools: Sequence[Entry], facts: Mapping[str, Json]) -> dict[str, Json]:
-    """Return the head of a catalogue; its digest covers whole tools and all other entries."""
+    """Return the head of a catalog; its digest covers whole tools and all other entries."""
     described: dict[str, Any] = {"format": CATALOG_FORMAT, "design": head.design}
     if head.version:
         described["version"] = head.version

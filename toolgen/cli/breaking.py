@@ -1,4 +1,4 @@
-"""`toolgen breaking` and `toolgen diff`: changes since another catalogue, and the parties they break."""
+"""`toolgen breaking` and `toolgen diff`: changes since another catalog, and the parties they break."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ WEAKENED: Final = "weakened:"
 _BASELINE: Final = 1
 _NO_GUARDS: Final = (
     "an MCP server lists no confirmations, sensitive values, injected fields or limits of runs, so these "
-    "guards were not compared; compare with a catalogue for that"
+    "guards were not compared; compare with a catalog for that"
 )
 
 

@@ -10,7 +10,7 @@ from .config import find_project
 Against = Annotated[
     str,
     typer.Option(
-        help="Version to compare with: a catalogue, a folder, a git revision, a lock, mcp:NAME or mcp:URL.",
+        help="Version to compare with: a catalog, a folder, a git revision, a lock, mcp:NAME or mcp:URL.",
         metavar="REF",
     ),
 ]
@@ -98,5 +98,5 @@ def diff(
 def _require(against: str) -> None:
     if not against:
         raise typer.BadParameter(
-            "required: a catalogue, a folder or a git revision such as main", param_hint="--against"
+            "required: a catalog, a folder or a git revision such as main", param_hint="--against"
         )

@@ -137,7 +137,7 @@ def as_server(side: Side) -> Side:
         if ids.setdefault(name := wire_name(entry), id_) != id_:
             raise ToolgenError(
                 f"{ids[name]!r} and {id_!r} are both called {name!r}, and a server lists one tool of a name",
-                hint="compare with a catalogue or a revision, or give a toolset a prefix",
+                hint="compare with a catalog or a revision, or give a toolset a prefix",
             )
     listed = [_listed(entry) for entry in side.contract.tools.values() if "payload" in entry]
     return replace(side, contract=contract_of_server(listed, side.contract.version), is_server=True)

@@ -89,7 +89,7 @@ class Project:
 
     @property
     def catalog(self) -> Path:
-        """The generated catalogue of the whole design."""
+        """The generated catalog of the whole design."""
         return self.directory / self.out / "tool_schemas.json"
 
     def display_path(self, folder: str | PurePosixPath) -> Path:

@@ -36,12 +36,12 @@ _LEVELS: Final[Mapping[str, Setting]] = {level: level for level in get_args(Sett
 
 
 def lint_tools(project: Project | None, file: Path | None, format: Format, *, is_strict: bool) -> Outcome:
-    """Return the findings about the tools of a catalogue, or of the project's design.
+    """Return the findings about the tools of a catalog, or of the project's design.
 
     The exit code is 1 if a finding is an error or, with `is_strict`, if there are any.
 
     Raises:
-        ToolgenError: there is no such file, catalogue or design.
+        ToolgenError: there is no such file, catalog or design.
     """
     if file:
         tools = _listed(file)
@@ -72,7 +72,7 @@ def rules_text(settings: LintSettings) -> str:
 
 
 def _listed(file: Path) -> list[LintedTool]:
-    """Return the tools of a catalogue; those that a provider runs have no schema."""
+    """Return the tools of a catalog; those that a provider runs have no schema."""
     try:
         entries = load_catalogue(file).tools
         tools = [tool_of_entry(entry) for entry in entries if entry.get("kind") != "native"]
@@ -84,7 +84,7 @@ def _listed(file: Path) -> list[LintedTool]:
         raise ToolgenError(f"{file} is not JSON: {error}", hint="pass a tool_schemas.json") from error
     except (LookupError, TypeError, AttributeError) as error:
         raise ToolgenError(
-            f"{file} is not a tool catalogue: one of its tools has no name or no schema",
+            f"{file} is not a tool catalog: one of its tools has no name or no schema",
             hint="pass a tool_schemas.json",
         ) from error
     return [replace(tool, place=Place(file=str(file))) for tool in tools]

@@ -1,6 +1,6 @@
-"""The other side of a comparison: a catalogue in a file, a folder or a git revision, or an MCP server.
+"""The other side of a comparison: a catalog in a file, a folder or a git revision, or an MCP server.
 
-Nothing of the other side is executed: its catalogue, or its lock, is read as data.
+Nothing of the other side is executed: its catalog, or its lock, is read as data.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ def read_side(reference: str, project: Project) -> Side:
 
 
 def catalogue_in(folder: Path) -> Path:
-    """Return the catalogue in a folder: its own, or that of the project there.
+    """Return the catalog in a folder: its own, or that of the project there.
 
     Raises:
         ToolgenError: there is none.
@@ -105,7 +105,7 @@ def catalogue_in(folder: Path) -> Path:
     file = read_project(settings).catalog if settings.is_file() else folder / _DEFAULT_OUT / CATALOG
     if not file.is_file():
         raise ToolgenError(
-            f"{folder} has no catalogue: {file} does not exist",
+            f"{folder} has no catalog: {file} does not exist",
             hint=f"run toolgen gen there, or pass a {CATALOG}",
         )
     return file
@@ -121,12 +121,12 @@ def _read(file: Path) -> Side:
 
 
 def side_of(text: str, name: str, folder: Path | None = None) -> Side:
-    """Return the contract in the text of a catalogue or of a lock.
+    """Return the contract in the text of a catalog or of a lock.
 
-    `folder` contains the root catalogue of an agent's catalogue.
+    `folder` contains the root catalog of an agent's catalogue.
 
     Raises:
-        ToolgenError: the text is not a catalogue or a lock.
+        ToolgenError: the text is not a catalog or a lock.
     """
     try:
         document = json.loads(text)
@@ -136,7 +136,7 @@ def side_of(text: str, name: str, folder: Path | None = None) -> Side:
 
         def root(path: str) -> Any:
             if folder is None:
-                raise CatalogueError("is the catalogue of an agent; pass that of the design")
+                raise CatalogueError("is the catalog of an agent; pass that of the design")
             return json.loads(read_regular(folder / path, MOST_BYTES).decode())
 
         catalogue = read_catalogue(document, root)
@@ -160,7 +160,7 @@ def _require_parts(catalogue: Catalogue) -> None:
             if key := _wrong_part(entry, kind):
                 name = printable(str(entry.get("id") or entry.get("name"))[:100])
                 raise CatalogueError(
-                    f"is not a tool catalogue: {key!r} of the {kind} {name!r} has the wrong type; "
+                    f"is not a tool catalog: {key!r} of the {kind} {name!r} has the wrong type; "
                     "correct it, or generate the file again"
                 )
     if catalogue.has_head:
@@ -193,7 +193,7 @@ def _server(name: str, project: Project) -> Side:
 
 
 def _revision(revision: str, project: Project) -> Side:
-    """Return the catalogue that is committed in a revision of the project's repository."""
+    """Return the catalog that is committed in a revision of the project's repository."""
     shown = printable(revision[:100])
     commit = _git(project, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
     if commit is None:
@@ -210,7 +210,7 @@ def _revision(revision: str, project: Project) -> Side:
             return replace(side, path=str(project.directory.absolute() / path))
     raise ToolgenError(
         f"the revision {shown!r} has no {project.out}/{CATALOG}",
-        hint="commit the generated code, or store the catalogue of a release and pass that file",
+        hint="commit the generated code, or store the catalog of a release and pass that file",
     )
 
 
@@ -235,7 +235,7 @@ def _blob(project: Project, commit: str, path: str) -> str | None:
     size = _git(project, "cat-file", "-s", name)
     if size is not None and int(size) > MOST_BYTES:
         raise ToolgenError(
-            f"{path} of that revision has more than {MOST_BYTES:,} bytes", hint="pass a catalogue file"
+            f"{path} of that revision has more than {MOST_BYTES:,} bytes", hint="pass a catalog file"
         )
     return None if size is None else _git(project, "cat-file", "blob", name)
 
@@ -258,9 +258,9 @@ def _git(project: Project, *arguments: str) -> str | None:
             stdin=subprocess.DEVNULL,
         )
     except FileNotFoundError as error:
-        raise ToolgenError("git is not installed", hint="install it, or pass a catalogue file") from error
+        raise ToolgenError("git is not installed", hint="install it, or pass a catalog file") from error
     except subprocess.TimeoutExpired as error:
         raise ToolgenError(
-            f"git did not answer within {_GIT_S} seconds", hint="pass a catalogue file"
+            f"git did not answer within {_GIT_S} seconds", hint="pass a catalog file"
         ) from error
     return done.stdout.decode("utf-8", "replace") if done.returncode == 0 else None

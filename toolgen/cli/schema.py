@@ -1,4 +1,4 @@
-"""`toolgen schema`: the tools of a catalogue in the format of a model provider."""
+"""`toolgen schema`: the tools of a catalog in the format of a model provider."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ if TYPE_CHECKING:
 
 @frozen_record
 class ToolSource:
-    """A catalogue file, or a project if the file is None."""
+    """A catalog file, or a project if the file is None."""
 
     file: Path | None
     project: Project | None
 
     @property
     def catalog(self) -> Path | None:
-        """The catalogue that is read; None for a project of functions alone."""
+        """The catalog that is read; None for a project of functions alone."""
         if self.file or not self.project:
             return self.file
         return self.project.catalog if self.project.design else None
@@ -43,10 +43,10 @@ def show_schemas(
     """Return the value of `tools` in a request, or the losses.
 
     The tool is an id or a name, "" for all tools. Budgets that the tools of a request share are shared by all
-    of the catalogue, whichever are printed.
+    of the catalog, whichever are printed.
 
     Raises:
-        ToolgenError: there is no such file, catalogue, dialect or tool.
+        ToolgenError: there is no such file, catalog, dialect or tool.
     """
     try:
         declared = declarations(list(tools_of(source)), dialect)
@@ -62,13 +62,13 @@ def show_schemas(
 
 
 def no_catalogue(source: ToolSource, error: EntryError) -> ToolgenError:
-    """Return the error for a catalogue with a wrong entry."""
-    message = f"{source.catalog} is not a tool catalogue: {error.message}"
+    """Return the error for a catalog with a wrong entry."""
+    message = f"{source.catalog} is not a tool catalog: {error.message}"
     return ToolgenError(message, hint="pass a tool_schemas.json")
 
 
 def tools_of(source: ToolSource) -> Iterator[Mapping[str, Json] | ToolSpec]:
-    """Yield the tools of the catalogue, and those of the project's functions."""
+    """Yield the tools of the catalog, and those of the project's functions."""
     if source.catalog:
         yield from _loaded(source.catalog).tools
     if source.project and source.project.functions:
@@ -79,7 +79,7 @@ def tools_of(source: ToolSource) -> Iterator[Mapping[str, Json] | ToolSpec]:
 
 
 def agents_of(source: ToolSource) -> tuple[Mapping[str, Any], ...]:
-    """Return the agents in the catalogue: `id`, and `tools` with `id` and `name`."""
+    """Return the agents in the catalog: `id`, and `tools` with `id` and `name`."""
     return _loaded(source.catalog).agents if source.catalog else ()
 
 

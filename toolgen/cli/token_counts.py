@@ -28,7 +28,7 @@ def show_tokens(source: ToolSource, dialect: str, tokenizer: str, format: Litera
     With a dialect the declarations of that provider are counted, else name, description and schema.
 
     Raises:
-        ToolgenError: there is no such file, catalogue, dialect or tokenizer.
+        ToolgenError: there is no such file, catalog, dialect or tokenizer.
     """
     count = _tokenizer(tokenizer) if tokenizer else estimated_tokens
     rows = list(_rows(source, dialect, count))
@@ -61,7 +61,7 @@ def _texts(source: ToolSource, dialect: str) -> Mapping[str, str]:
     """Return the text of each tool in a request, by id; tools that the provider runs are not counted.
 
     Raises:
-        ToolgenError: an entry of the catalogue is wrong.
+        ToolgenError: an entry of the catalog is wrong.
     """
     tools = list(tools_of(source))
     try:

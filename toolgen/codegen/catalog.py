@@ -40,7 +40,7 @@ from .layout import ModuleScope
 
 
 class CatalogWriter:
-    """Writes the catalogues of a design; shared parts of tools are written once."""
+    """Writes the catalogs of a design; shared parts of tools are written once."""
 
     def __init__(self, head: CatalogHead, shared: Objects) -> None:
         self.head = head
@@ -50,7 +50,7 @@ class CatalogWriter:
         """Those of shared types by name."""
 
     def catalogue(self, entries: Iterable[Entry], **facts: Any) -> str:
-        """Return the text of a catalogue, see `toolgen.catalog.writer.catalogue`."""
+        """Return the text of a catalog, see `toolgen.catalog.writer.catalogue`."""
         return catalogue(self.head, entries, **facts)
 
     def type_record(self, of: ObjectType, scope: ModuleScope, examples: tuple[Json, ...] = ()) -> TypeRecord:
@@ -78,7 +78,7 @@ class CatalogWriter:
 
 
 def tool_record(writer: CatalogWriter, toolset: Toolset, tool: Tool, scope: ModuleScope) -> ToolRecord:
-    """Return the entry of a tool in a catalogue; its schemas take much memory."""
+    """Return the entry of a tool in a catalog; its schemas take much memory."""
     type_record, types = writer.type_record, writer.types(tool, scope)
     results = tuple(example.result for example in tool.examples if example.result is not None)
     return ToolRecord(

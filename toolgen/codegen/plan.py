@@ -72,7 +72,7 @@ def generate(design: Design, *, module: str) -> dict[str, str]:
 
 
 def catalogue_text(design: Design) -> str:
-    """Return the text of the design's own catalogue, which the tree has at its root."""
+    """Return the text of the design's own catalog, which the tree has at its root."""
     return _root(_design_context(design))
 
 
@@ -116,7 +116,7 @@ class _DesignContext:
     services: dict[str, ModuleScope]
     toolsets: dict[str, ModuleScope]
     entries: dict[str, Entry]
-    """Catalogue entries by id, with those of the native tools."""
+    """Catalog entries by id, with those of the native tools."""
 
     def catalogue(self, toolset: Toolset) -> str:
         ids = [*(tool.id for tool in toolset.tools), *(tool.id for tool in toolset.native)]

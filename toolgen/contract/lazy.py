@@ -1,4 +1,4 @@
-"""Lazy imports, so that a catalogue of 1,000 tools imports quickly."""
+"""Lazy imports, so that a catalog of 1,000 tools imports quickly."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Facts of a tool, which are the same in the design, in its catalogue and at run time."""
+"""Facts of a tool, which are the same in the design, in its catalog and at run time."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Icon:
 class ToolFacts:
     """The facts of a tool that are plain values: no types, codecs or schemas.
 
-    A checked tool and a catalogue record hold them. The spec of a tool extends them, for generated code
+    A checked tool and a catalog record hold them. The spec of a tool extends them, for generated code
     gives them to its constructor by keyword.
     """
 
@@ -112,7 +112,7 @@ class Bounded:
 
 
 # What has a type is generic in what stands for it: the name of a class in the design, the entry of a type in
-# a catalogue, a codec at run time.
+# a catalog, a codec at run time.
 
 
 @frozen_record

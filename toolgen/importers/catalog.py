@@ -31,7 +31,7 @@ _NOT_READ: Final = (
 
 
 def read_catalog(document: SourceDocument, read: Callable[[str], object]) -> ReaderResult:
-    """Return the tools of a catalogue; `read` returns the document of the root that an agent's names.
+    """Return the tools of a catalog; `read` returns the document of the root that an agent's names.
 
     Raises:
         ToolgenError: the document is not a catalogue.

@@ -1,4 +1,4 @@
-"""Artifacts over HTTP: ranges, validators, and whose they are. Catalogues with their validator."""
+"""Artifacts over HTTP: ranges, validators, and whose they are. Catalogs with their validator."""
 
 from __future__ import annotations
 

@@ -104,4 +104,4 @@ def open_session(process: subprocess.Popen[str]) -> None:
     process.stdin.flush()
     opened = json.loads(process.stdout.readline())
     named = {"name": "toolgen", "title": "Toolgen", "version": version("toolgen")}
-    assert (opened["id"], opened["result"]["serverInfo"]) == (1, named)  # no catalogue was generated
+    assert (opened["id"], opened["result"]["serverInfo"]) == (1, named)  # no catalog was generated

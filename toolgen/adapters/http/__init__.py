@@ -1,4 +1,4 @@
-"""A runtime over HTTP: catalogue, calls, waits, runs, sessions, artifacts and events: `toolgen[serve]`."""
+"""A runtime over HTTP: catalog, calls, waits, runs, sessions, artifacts and events: `toolgen[serve]`."""
 
 from .callers import Caller, CallerOf
 from .options import SurfaceOptions

@@ -1,4 +1,4 @@
-"""The catalogue of the tools that a caller can use."""
+"""The catalog of the tools that a caller can use."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .problems import FRESH
 
 @dataclass(slots=True)
 class _Made:
-    """The newest catalogue that was made, for callers who are offered the same."""
+    """The newest catalog that was made, for callers who are offered the same."""
 
     specs: tuple[ToolSpec, ...]
     text: bytes
@@ -27,7 +27,7 @@ class _Made:
 
 
 class RuntimeCatalog:
-    """The catalogue of one runtime."""
+    """The catalog of one runtime."""
 
     def __init__(self, runtime: Runtime, design: str, version: str) -> None:
         self._runtime = runtime

@@ -20,7 +20,7 @@ from .projection import Projection, project, without_strict
 
 
 class Recorded(Protocol):
-    """A tool that knows its entry in a catalogue, such as a `ToolSpec`."""
+    """A tool that knows its entry in a catalog, such as a `ToolSpec`."""
 
     def record(self) -> ToolRecord:
         """Return the entry of the tool."""
@@ -63,7 +63,7 @@ class Declarations:
 
 
 def declarations(tools: Tools, dialect: str) -> Declarations:
-    """Return the declarations of tools for a provider: of catalogue entries, specs, or a snapshot.
+    """Return the declarations of tools for a provider: of catalog entries, specs, or a snapshot.
 
     Tools that the provider runs itself (`"kind": "native"`) are left out. Where strict tools share a
     budget, they are strict in their order as long as there is room.

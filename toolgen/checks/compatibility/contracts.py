@@ -1,4 +1,4 @@
-"""The contract of a catalogue or of an MCP server's lock, one side of a comparison."""
+"""The contract of a catalog or of an MCP server's lock, one side of a comparison."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Contract:
     """What one side promises."""
 
     tools: Mapping[str, Mapping[str, Any]]
-    """Entries of the catalogue by id."""
+    """Entries of the catalog by id."""
     agents: Mapping[str, Mapping[str, Any]]
     completions: Mapping[str, Mapping[str, Any]]
     version: str = ""

@@ -221,7 +221,7 @@ _RULES: Final = (
         check=_missing_annotations,
         is_on=False,
         explanation="Without annotations, a client has to assume that a tool is destructive (MCP 2025-11-25, "
-        "`ToolAnnotations`), so it asks a person for each call. The rule cannot check a catalogue, "
+        "`ToolAnnotations`), so it asks a person for each call. The rule cannot check a catalog, "
         "which always contains the cautious defaults.",
     ),
     LintRule(

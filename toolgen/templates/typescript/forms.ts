@@ -1,5 +1,5 @@
 /**
- * A part of a catalogue as form libraries take it: react-jsonschema-form, JSON Forms, and forms of one's own.
+ * A part of a catalog as form libraries take it: react-jsonschema-form, JSON Forms, and forms of one's own.
  *
  * Titles, help and order are those of the schema; what a schema cannot say of a form is said here.
  */
@@ -46,7 +46,7 @@ export interface FormSource {
   readonly noted_formats?: readonly string[];
 }
 
-/** Make the form of a part of a catalogue, such as `tool.payload`; `catalog` has the types that the part may refer to. */
+/** Make the form of a part of a catalog, such as `tool.payload`; `catalog` has the types that the part may refer to. */
 export function formOf(part: FormSource | FormValue | undefined, catalog: { readonly types?: FormObject | undefined } = {}): Form {
   const source = (part ?? { schema: {} }) as FormSource;
   const schema = unchosen(modern(checked(alone(source.schema, catalog.types ?? {}), source.noted_formats ?? [])));

@@ -473,7 +473,7 @@ export interface Turn<Agent extends string = string> {
   messages: Message[];
 }
 
-/** A tool of a catalogue; the format of catalogues describes it. */
+/** A tool of a catalog; the format of catalogs describes it. */
 export interface CatalogTool {
   id: string;
   name: string;

@@ -16,7 +16,7 @@ export type FormObject = Readonly<Record<string, FormValue>>;
 /** One document as the libraries take it. */
 export interface Form {
   /**
-   * JSON Schema that stands alone, and accepts what the schema of the catalogue accepts. A union begins with a branch that
+   * JSON Schema that stands alone, and accepts what the schema of the catalog accepts. A union begins with a branch that
    * accepts nothing, so that a form which takes the first one has taken none; what may be left out has no default.
    */
   readonly schema: FormObject;
@@ -29,7 +29,7 @@ export interface Form {
 /** What the first branch of a union is called, of which a person has chosen none. */
 export const NOT_CHOSEN = "–";
 
-/** Put the types of a catalogue where a schema refers to them (docs/user-interfaces.md, Types). */
+/** Put the types of a catalog where a schema refers to them (docs/user-interfaces.md, Types). */
 export function alone(schema: FormObject, types: FormObject): FormObject {
   const put = (one: FormObject): FormObject => {
     const name = typeof one["$ref"] === "string" ? /^#\/types\/([^/]+)$/.exec(one["$ref"])?.[1] : undefined;

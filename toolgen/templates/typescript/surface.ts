@@ -586,7 +586,7 @@ export class Surface<Agent extends string = string> {
     return (await this.#door.json("POST", at`/tools/${tool}/calls`, { ...sent, body })) as AnyCall;
   }
 
-  /** Return the catalogue; the same object as before if it has not changed. */
+  /** Return the catalog; the same object as before if it has not changed. */
   async catalog(options?: RequestOptions): Promise<Catalog> {
     const known = this.#catalog;
     const headers: Record<string, string> = known ? { "if-none-match": known.etag } : {};
