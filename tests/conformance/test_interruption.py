@@ -79,7 +79,7 @@ def kill_everywhere(before: Path) -> int:
         for name, texts in islice(plans, REPAIRS):
             repaired = Path(shutil.copytree(project, project.parent / f"repaired-{at}-{name}"))
             report = run(repaired, texts)
-            assert (report.edited, report.kept) == ((), ()), at
+            assert (report.edited, report.retained) == ((), ()), at
             assert tree(repaired) == wanted[name], (at, name)
             assert compare(repaired / "gen", texts).is_current
     return len(seen)
