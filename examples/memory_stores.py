@@ -76,7 +76,7 @@ class FullTextMemory:
 
     async def forget(self, *, owner: MemoryOwner | None = None, session_id: str = "") -> int:
         if owner is None and not session_id:
-            raise ValueError("say whose memory is deleted: owner=… or session_id=…")
+            raise ValueError("pass owner=… or session_id=… to say which memory to delete")
         tenant, person = (None, None) if owner is None else (owner.tenant, owner.person)
         names = {"tenant": tenant, "person": person, "session": session_id}
         async with self._lock:
@@ -116,7 +116,7 @@ class LangGraphMemory:
 
     async def forget(self, *, owner: MemoryOwner | None = None, session_id: str = "") -> int:
         if owner is None and not session_id:
-            raise ValueError("say whose memory is deleted: owner=… or session_id=…")
+            raise ValueError("pass owner=… or session_id=… to say which memory to delete")
         prefix = ("memory",) if owner is None else _namespace(owner)
         condition, count = {"session": session_id} if session_id else None, 0
         while items := await self._store.asearch(prefix, filter=condition, limit=100):

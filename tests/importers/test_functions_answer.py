@@ -197,7 +197,7 @@ def test_a_file_that_its_module_does_not_name_is_warned_of(
     assert project.run("gen").code == 0
     called = in_a_process(project.path, "-m", "toolgen", "call", "size", '{"hall": "abc"}')
     assert called.returncode == 2
-    assert "there is no module 'halls' for halls:size; install it, or put it below" in called.stderr
+    assert "the module 'halls' of halls:size does not exist; install it, or put it below" in called.stderr
 
 
 @pytest.mark.exhaustive

@@ -141,7 +141,7 @@ def test_schemas_beside_a_design_follow(library: Library) -> None:
     publish(2, "find", "keep", "lend")
     done = library.command("mcp", "library.json")
     assert done.code == 1
-    assert "library_schemas/keep.args.json: error: this schema is edited here" in done.err
+    assert "library_schemas/keep.args.json: error: this schema was edited here" in done.err
     least = {file.name: json.loads(file.read_text())["minProperties"] for file in kept.parent.iterdir()}
     assert least == {"find.args.json": 2, "keep.args.json": 3, "lend.args.json": 2}
     publish(2, "keep")

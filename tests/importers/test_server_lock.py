@@ -99,7 +99,10 @@ def test_a_lock_is_written_updated_and_compared(capsys: pytest.CaptureFixture[st
     first(
         [
             (("--stdio", f"{BARE} dies"), "ended before it answered hint: start it by hand"),
-            (("--stdio", "no-such-command"), "'no-such-command' hint: install it, or correct the command"),
+            (
+                ("--stdio", "no-such-command"),
+                "'no-such-command' does not exist hint: install it, or correct the command",
+            ),
             (("--url", "http://127.0.0.1:9/mcp"), "cannot be reached: ConnectError"),
             (("--stdio", GOOD, "--url", "http://127.0.0.1:9"), "pass either --stdio or --url"),
             (("--check",), "pass either --stdio or --url"),

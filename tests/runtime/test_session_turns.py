@@ -62,7 +62,7 @@ async def test_a_turn_that_is_taken_twice_begins_once(store: SessionStore) -> No
     with pytest.raises(UnknownSessionError):
         await store.take(turn("r9", "nowhere"), lease("e"), [])
     await store.create("other", "a")
-    with pytest.raises(SessionError, match="another session"):
+    with pytest.raises(SessionError, match="does not belong to the session"):
         await store.take(turn("r", "other"), lease("e"), [])
     await store.end("other")
     with pytest.raises(EndedSessionError):
