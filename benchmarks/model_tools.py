@@ -26,9 +26,8 @@ SCALARS: Final[Mapping[str, Any]] = {
     "integer": int,
     "number": float,
     "boolean": bool,
-    "date-time": dt.datetime,
 }
-"""The types of JSON Schema and its format, and those of Python."""
+"""Types of Python by those of JSON Schema."""
 LIMITS: Final = {
     "minimum": "ge",
     "maximum": "le",
@@ -166,7 +165,8 @@ def type_of(schema: Schema, defs: Schema) -> Any:
             name = schema.get("title", "Part").replace(" ", "")
             return create_model(name, __config__=ConfigDict(extra="forbid"), **fields)
         case str() as scalar:
-            return SCALARS.get(schema.get("format", scalar), SCALARS.get(scalar, Any))
+            is_date = scalar == "string" and schema.get("format") == "date-time"
+            return dt.datetime if is_date else SCALARS.get(scalar, Any)
         case _:
             return Any
 

@@ -278,7 +278,9 @@ def model_of(name: str) -> Complete:
         if not file.exists():
             text = await complete(messages, forms)
             ANSWERS.mkdir(parents=True, exist_ok=True)
-            file.write_text(text, "utf-8")
+            draft = file.with_suffix(f".{os.getpid()}")
+            draft.write_text(text, "utf-8")
+            draft.replace(file)
         return file.read_text("utf-8")
 
     return remembered

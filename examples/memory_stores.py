@@ -80,8 +80,11 @@ class FullTextMemory:
         tenant, person = (None, None) if owner is None else (owner.tenant, owner.person)
         names = {"tenant": tenant, "person": person, "session": session_id}
         async with self._lock:
-            deleted = self._db.execute(f"DELETE FROM memory WHERE {_CONDITION}", names)
-            self._db.execute("INSERT INTO memory(memory) VALUES ('optimize')")
+            return await asyncio.to_thread(self._delete, names)
+
+    def _delete(self, names: dict[str, str | None]) -> int:
+        deleted = self._db.execute(f"DELETE FROM memory WHERE {_CONDITION}", names)
+        self._db.execute("INSERT INTO memory(memory) VALUES ('optimize')")
         return deleted.rowcount
 
 

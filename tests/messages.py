@@ -1,4 +1,4 @@
-"""The messages of toolgen in one file for review: `python -m tests.messages` writes messages.txt.
+"""The messages of toolgen in one file for review, messages.txt; `UPDATE=1` of its test writes it.
 
 A message is a literal of at least three words: the texts of errors, hints, findings, logs, help, command
 output and dialects in the package, and the texts of the explorer. Docstrings are no messages. A formatted
@@ -24,12 +24,16 @@ def messages() -> str:
     """Return the text of messages.txt: the files in order, each with its messages in order."""
     files = [*ROOT.glob("toolgen/**/*.py"), *ROOT.glob("ui/src/**/*.ts*")]
     parts = []
-    for file in sorted(file for file in files if "test" not in file.relative_to(ROOT).as_posix()):
+    for file in sorted(file for file in files if not is_test(file)):
         found = python_texts(file) if file.suffix == ".py" else typescript_texts(file)
         lines = [f"  {text}" for text in map(one_line, found) if is_message(text)]
         if lines:
             parts.append("\n".join([file.relative_to(ROOT).as_posix(), *lines]))
     return "\n\n".join(parts) + "\n"
+
+
+def is_test(file: Path) -> bool:
+    return file.suffix != ".py" and "test" in file.relative_to(ROOT).as_posix()
 
 
 def is_message(text: str) -> bool:
@@ -67,7 +71,3 @@ def formatted(node: ast.JoinedStr) -> str:
 def typescript_texts(file: Path) -> Iterator[str]:
     text = CLASSES.sub("", file.read_text("utf-8"))
     return (next(group for group in match.groups() if group is not None) for match in QUOTED.finditer(text))
-
-
-if __name__ == "__main__":
-    KEPT.write_text(messages(), "utf-8")

@@ -74,7 +74,11 @@ MENTIONED = re.compile(r"\bdocs/([\w-]+\.md)(?:#([\w-]+))?")
 def check(page: str, footer: Callable[[str], str] = lambda name: "") -> None:
     """Assert that the entries of a page are those of the code; each ends with what `footer` returns."""
     file = DOCS / page
-    text = filled(file.read_text("utf-8"), footer)
+    written = file.read_text("utf-8")
+    assert written.count("<!-- reference:") == written.count("<!-- end of reference -->") > 0, (
+        "a marker is missing"
+    )
+    text = filled(written, footer)
     if os.environ.get("UPDATE"):
         file.write_text(text, "utf-8")
     assert file.read_text("utf-8") == text

@@ -14,6 +14,9 @@ from tests.test_docs import PRODUCTION, blocks, run_python
 from toolgen.events.telemetry.spans import SCOPE
 
 SPANS = "Trace with OpenTelemetry"
+PLAIN = "Run a worker", "Record metrics", "Runbook"
+SERVERS = "Run several workers on Temporal", "Store data in PostgreSQL"
+"""Sections that tests/conformance/test_production_doc.py and tests/conformance/postgres/test_doc.py run."""
 ENDPOINT = "OTEL_EXPORTER_OTLP_ENDPOINT"
 BACKENDS = [
     dict(line.split("=", 1) for line in text.splitlines()) for _, text in blocks(PRODUCTION, "dotenv")
@@ -28,7 +31,13 @@ def receiver() -> Iterator[Receiver]:
 
 
 def test_the_code_that_needs_no_server_prints_what_the_page_shows() -> None:
-    run_python(PRODUCTION, "Run a worker", "Record metrics", "Runbook")
+    run_python(PRODUCTION, *PLAIN)
+
+
+def test_every_section_with_code_is_run() -> None:
+    _, *parts = re.split(r"^## ", PRODUCTION.read_text("utf-8"), flags=re.MULTILINE)
+    sections = {part.partition("\n")[0] for part in parts if "```python" in part}
+    assert sections == {*PLAIN, SPANS, *SERVERS}
 
 
 @pytest.mark.exhaustive

@@ -324,7 +324,7 @@ async def go_on(runtime: Runtime, work: Suspended, model: Model, pick: random.Ra
             model.end = 'is done: "2.4.0"'
         case "cancel" if not model.end:
             await runtime.waits.cancel(work.token, "no", wait_s=pick.choice([0, 30]))
-            model.end = 'has an unknown outcome: {"unknown":"no; the work may still be done"}'
+            model.end = 'has an unknown outcome: {"unknown":"no; the work may be done all the same"}'
         case _:
             with pytest.raises((ConflictingAnswerError, LateAnswerError)):
                 await runtime.waits.answer(work.token, "other")

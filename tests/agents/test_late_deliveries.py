@@ -123,7 +123,7 @@ async def test_work_is_not_taken_after_the_end_of_its_session(open_stores: Open)
         taken_back = await runtime.waits.cancel(work.token, "the session is over")
         assert taken_back.status == "unknown"
         await engine.result(work.run_id)
-        told = '{"unknown":"the session is over; the work may still be done"}'
+        told = '{"unknown":"the session is over; the work may be done all the same"}'
         assert await said_later(runtime) == [f"The work of update (call_0_0) has an unknown outcome: {told}"]
 
 

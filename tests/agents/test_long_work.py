@@ -103,7 +103,7 @@ async def test_work_without_a_result_opens_a_turn_that_says_why(is_canceled: boo
         with pytest.raises(UnknownRunError, match="or belong to another session or agent"):
             await anext(client.handle(work.run_id, session_id="other").events())
     why = "no power" if is_canceled else "nobody answered in time"
-    told = f'{{"unknown":"{why}; the work may still be done"}}'
+    told = f'{{"unknown":"{why}; the work may be done all the same"}}'
     assert text.endswith(f"[The work of update (call_0_0) has an unknown outcome: {told}]")
     (ended,) = [event for event in log if event["type"] == "tool_end"]
     assert (ended["status"], ended["run_id"], ended["tool_call_id"]) == ("unknown", output.run_id, "call_0_0")
@@ -128,7 +128,7 @@ async def test_work_for_which_its_run_waits_is_unknown_without_a_result(by: str)
         (said,) = await agents_of(runtime).sessions.transcript("s")
         (result,) = [one for message in said.messages for one in getattr(message, "answers", ())]
         why = "nobody answered in time" if by == "time" else "no power"
-        told = f'{{"unknown":"{why}; the work may still be done"}}'
+        told = f'{{"unknown":"{why}; the work may be done all the same"}}'
         assert (result.status, result.text) == ("unknown", told)
 
 

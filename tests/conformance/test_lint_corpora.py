@@ -43,7 +43,7 @@ def test_the_document_says_what_each_rule_marks_and_none_that_is_on_marks_a_thir
         findings = lint(tools, ALL).findings
         marked.update(code for code, _ in {(finding.code, finding.tool) for finding in findings})
     text = DOCUMENT.read_text("utf-8")
-    assert f"the {count:,} tools of public collections" in text
+    assert f"measured on {count:,} tools with a" in text
     for code in (*RULES, "similar-tools"):
         (row,) = [line for line in text.splitlines() if line.startswith(f"| `{code}` |")]
         assert f"| {marked[code] / count:.1%} |".replace("%", " %") in row, row

@@ -79,7 +79,7 @@ async def test_what_waits_can_be_taken_back(
     result = await made.waits.cancel(token, "the guest left")
     assert (result.tool_call_id, len(executor.calls)) == ("c1", ran)
     if made_of is LONG:  # it has begun elsewhere
-        why = "the guest left; the work may still be done"
+        why = "the guest left; the work may be done all the same"
         assert (result.status, json.loads(result.json)) == ("unknown", {"unknown": why})
     else:
         denial = {"error": "the guest left", "code": "canceled"}

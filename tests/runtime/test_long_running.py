@@ -41,7 +41,7 @@ DECLARED = replace(maintenance.UPDATE_FIRMWARE, injected=())
 """Has an acknowledgement and progress."""
 SILENT = replace(DECLARED, long_running=LongRunningSpec())
 AT_ONCE = replace(DECLARED, long_running=None)
-LEFT = "no power; the work may still be done"
+LEFT = "no power; the work may be done all the same"
 ARGUMENTS = b'{"device_id": "h01", "version": "2.4.0"}'
 
 

@@ -305,7 +305,8 @@ def _expected(schema: Mapping[str, Any]) -> str:
     required = schema.get("required", ())
     parts = []
     for name, part in properties.items():
-        notes = ["seconds"] if name.endswith("_s") else []
+        is_span = name.endswith("_s") and part.get("type") in ("integer", "number")
+        notes = ["seconds"] if is_span else []
         notes += [*_limits(part), *([] if name in required else ["optional"])]
         parts.append(f"{_json(name)}: {_expected(part)}{_noted(notes)}")
     return f"{{{', '.join(parts)}}}"

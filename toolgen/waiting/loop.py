@@ -147,7 +147,7 @@ def intermediate_of(sealed: object) -> dict[str, Any] | None:
 
 def left_work(why: str) -> str:
     """Return the text about work whose result is no longer awaited."""
-    return f"{why}; the work may still be done"
+    return f"{why}; the work may be done all the same"
 
 
 def is_unknown_end(event: Mapping[str, Json]) -> bool:

@@ -29,7 +29,7 @@ async def test_a_place_that_cannot_be_fetched_comes_with_the_server(tmp_path: Pa
         await expect(page.get_by_text("The server did not answer.")).to_be_visible()
         await page.get_by_role("link", name="Map").click()
         await expect(page.get_by_text("Map cannot be shown: the server does not answer.")).to_be_visible()
-        banner = page.get_by_text("What you typed is kept; the page tries again.")
+        banner = page.get_by_text("Your input is kept, and the page tries again.")
         await expect(banner).to_have_count(1)
         await page.get_by_role("link", name="Tools").click()
         await expect(page.get_by_role("searchbox")).to_be_visible()

@@ -208,7 +208,7 @@ async def test_work_that_fails_or_is_taken_back_ends_its_call(era: str) -> None:
         one.runtime.tools.register(letters())
         answers: tuple[tuple[Json, dict[str, str]], ...] = (
             ({"error": "the letter is lost"}, {"error": "the letter is lost"}),
-            (None, {"unknown": "not needed; the work may still be done"}),
+            (None, {"unknown": "not needed; the work may be done all the same"}),
         )
         for answer, told in answers:
             call = asyncio.create_task(one.text("deliver_letter"))

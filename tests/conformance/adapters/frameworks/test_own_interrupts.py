@@ -175,10 +175,10 @@ async def test_a_call_whose_record_is_gone_is_refused(script: str, is_plain: boo
 
     async with Runtime(engine=engine) as runtime:
         graph = plain(desk, await desk.tools(runtime), script)
-        with pytest.raises(ResumeError, match="has no record"):
+        with pytest.raises(ResumeError, match="has no stored record"):
             await drive(desk, graph, says, is_plain=is_plain, between=prune)
         if script != "NO" or is_plain:  # else LangGraph has no value yet that it keeps
-            with pytest.raises(ResumeError, match="has no record"):  # a restart changes nothing
+            with pytest.raises(ResumeError, match="has no stored record"):  # a restart changes nothing
                 await graph.ainvoke(None, CONFIG)
     assert len(desk.paid) + len(desk.greeted) == 1
     assert desk.wiped == []

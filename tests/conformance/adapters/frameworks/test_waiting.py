@@ -109,7 +109,7 @@ async def test_a_call_whose_record_was_changed_has_a_result_that_says_so(tmp_pat
             forge(path, asked.id, lambda record: record.update(question="Pay 1?"))
             result = await call.answer_by_call(asked, YES)
         assert result.status == "error"
-        assert b"nobody can answer it: run " in result.json
+        assert b"nobody can answer it: the journal of run " in result.json
     assert account.paid == []
 
 
@@ -217,7 +217,7 @@ async def test_an_approval_by_the_id_of_a_call_is_none_of_its_next_question() ->
     second = waits(await runtime.waits.answer(first.token, YES))
     assert (first.number, second.number) == (1, 2)
     refused = waits(await resumed(call))
-    assert (refused.id, "names no question" in refused.reason) == (second.id, True)
+    assert (refused.id, "has no question id" in refused.reason) == (second.id, True)
     assert (await call.answer(second, {"id": second.id, "answer": YES})).status == "ok"
 
 
