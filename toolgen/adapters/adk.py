@@ -45,7 +45,7 @@ def adk_tools(snapshot: Snapshot, meta: MetaOf[ToolContext] = NO_META) -> list[B
 
     `meta` are the facts of each call, or what returns them of ADK's context of the call; never of the model.
     """
-    calls = FrameworkCalls(door="adk", snapshot=snapshot, meta=meta)
+    calls = FrameworkCalls(interface="adk", snapshot=snapshot, meta=meta)
     return [ADKSnapshotTool(calls, spec, description) for spec, description in calls.tools]
 
 

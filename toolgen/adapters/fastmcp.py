@@ -70,7 +70,7 @@ def fastmcp_provider(
         ToolgenError: `approvals` is no `Approvals`.
     """
     return _SnapshotProvider(
-        FrameworkCalls(door="fastmcp", snapshot=snapshot, meta=meta), known_approvals(approvals)
+        FrameworkCalls(interface="fastmcp", snapshot=snapshot, meta=meta), known_approvals(approvals)
     )
 
 

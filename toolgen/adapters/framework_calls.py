@@ -111,7 +111,7 @@ class FrameworkCalls(Generic[C]):
         ToolgenError: it is given no snapshot, such as the runtime itself, or no facts.
     """
 
-    door: str
+    interface: str
     """Name of the framework."""
     snapshot: Snapshot
     meta: MetaOf[C]
@@ -182,7 +182,7 @@ class FrameworkCalls(Generic[C]):
                 raise self._without_place(registered.spec)
             call_id = ""
         name = CallName(
-            interface=self.door,
+            interface=self.interface,
             call_id=call_id,
             checkpoint=checkpoint,
             is_detached=lambda: caller.is_detached,
@@ -213,7 +213,7 @@ class FrameworkCalls(Generic[C]):
 
     def _without_place(self, spec: Spec) -> ToolgenError:
         return ToolgenError(
-            f"the CallMeta of a call of {spec.id!r} has no turn_id, and {self.door} does not report the "
+            f"the CallMeta of a call of {spec.id!r} has no turn_id, and {self.interface} does not report the "
             "position of a call in the conversation: if the model reuses a call id, the id would name the "
             "earlier call",
             hint="pass CallMeta(turn_id=…): a new id for each turn, and the same id when a turn is resumed",

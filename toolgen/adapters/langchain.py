@@ -68,7 +68,7 @@ def langchain_tools(
         meta: The facts of each call, or what returns them of the config of the call; never of the model.
         ask: Asks a person; without it, calls that need one are denied.
     """
-    calls = FrameworkCalls(door="langchain", snapshot=snapshot, meta=meta)
+    calls = FrameworkCalls(interface="langchain", snapshot=snapshot, meta=meta)
     asks = ask if ask is None or isinstance(ask, Asks) else _HostAsks(ask)
     return [LangChainSnapshotTool.of(calls, spec, description, asks) for spec, description in calls.tools]
 

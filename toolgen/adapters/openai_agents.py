@@ -35,7 +35,7 @@ __all__ = ["AnswerOf", "NamedAnswer", "openai_agents_question", "openai_agents_t
 AnswerOf: TypeAlias = Callable[[RunContextWrapper[object], Suspended], NamedAnswer | None]
 """Returns what the person has answered whose approval the SDK knows, with the `id` of the question; None
 where there is no answer."""
-_DOOR: Final = "openai-agents"
+_INTERFACE: Final = "openai-agents"
 _STRICT: Final = "openai-responses-strict"
 _PLAIN: Final = "openai-responses"
 _MOST_EARLY: Final = 1_000
@@ -66,7 +66,7 @@ def openai_agents_tools(
             in which run a call is made, and a model may give the same id in each. A function that returns
             facts without one raises when such a tool is called.
     """
-    calls = FrameworkCalls(door=_DOOR, snapshot=snapshot, meta=meta)
+    calls = FrameworkCalls(interface=_INTERFACE, snapshot=snapshot, meta=meta)
     asking = {spec.id for spec in snapshot.specs if _may_ask(snapshot, spec)} if may_ask is None else may_ask
     calls.require_turn(asking)
     return [
@@ -102,7 +102,7 @@ async def openai_agents_question(
     None where nothing waits, such as for arguments that are no JSON: an approval would run nothing.
     `meta` are the facts of the call.
     """
-    calls: FrameworkCalls[None] = FrameworkCalls(door=_DOOR, snapshot=snapshot, meta=meta)
+    calls: FrameworkCalls[None] = FrameworkCalls(interface=_INTERFACE, snapshot=snapshot, meta=meta)
     for spec, projection in _projected(calls):
         if projection.name == item.tool_name and item.call_id is not None:
             arguments = decoded(projection, item.arguments or "{}")

@@ -62,7 +62,7 @@ class SnapshotToolset(AbstractToolset[AgentDepsT]):
     def __init__(
         self, snapshot: Snapshot, meta: MetaOf[RunContext[AgentDepsT]], *, id: str, max_retries: int
     ) -> None:
-        self._calls = FrameworkCalls(door="pydantic-ai", snapshot=snapshot, meta=meta)
+        self._calls = FrameworkCalls(interface="pydantic-ai", snapshot=snapshot, meta=meta)
         self._id = id
         self._max_retries = max_retries
 

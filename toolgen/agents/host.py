@@ -314,11 +314,11 @@ class AgentHost:
             self.events.facts.put(run_id, run_input["facts"])
         session = run_input["facts"]["session_id"]
         is_here = self.engine.is_worker and not self.is_shared
-        door = (
+        span = (
             nullcontext() if self._spans is None else self._spans.start(run_id, run_input["facts"], is_here)
         )
         try:
-            with door:
+            with span:
                 await self.engine.start_run(LOOP, run_input, run_id=run_id, session=session)  # type: ignore[arg-type]  # it is JSON
         except BaseException:
             self.events.facts.pop(run_id)

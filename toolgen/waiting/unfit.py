@@ -15,7 +15,7 @@ from toolgen.contract.names import UNAVAILABLE
 from .errors import SuspensionError
 
 MOST_MISFITS: Final = 3
-"""Answers to one question that are not taken, after which a door asks no more: the call waits on."""
+"""Number of rejected answers to one question after which interfaces stop asking; the call stays suspended."""
 
 
 def asks_again(before: Suspended, after: Suspended | None) -> bool:

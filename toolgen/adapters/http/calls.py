@@ -27,8 +27,8 @@ from .wait_views import OpenWaits, require_own
 
 T = TypeVar("T")
 
-DOOR = "http"
-"""The door in the names of calls and runs."""
+INTERFACE = "http"
+"""Interface in the names of calls and runs."""
 
 
 class ServedCalls:
@@ -55,7 +55,7 @@ class ServedCalls:
         session = await caller.session(text_of(body, "session"))
         if key := idempotency_key(request):
             return await self._make_once(caller, tool, arguments, session, key)
-        meta = caller.meta(session, f"{DOOR}_{uuid.uuid4().hex}")
+        meta = caller.meta(session, f"{INTERFACE}_{uuid.uuid4().hex}")
         within = await self.offered(meta)
         trace = Trace() if body.get("trace") is True else None
         call = self._runtime.call(tool, arguments, meta, trace=trace, within=within)
@@ -70,10 +70,10 @@ class ServedCalls:
                 hint="omit the Idempotency-Key, or give the runtime an engine",
             )
         name = CallName(
-            interface=DOOR, call_id=key, checkpoint=caller.key, is_detached=True, is_idempotency_key=True
+            interface=INTERFACE, call_id=key, checkpoint=caller.key, is_detached=True, is_idempotency_key=True
         )
         bare = caller.meta(session)
-        meta = caller.meta(session, f"{DOOR}_{name.run_id(bare)}")
+        meta = caller.meta(session, f"{INTERFACE}_{name.run_id(bare)}")
         within = await self.offered(meta)
         result = await self._runtime.call_once(name, tool, arguments, meta, within=within)
         if isinstance(result.error, CallNameError):

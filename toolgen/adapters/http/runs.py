@@ -31,7 +31,7 @@ from .bodies import (
     text_of,
 )
 from .callers import Caller
-from .calls import DOOR, ServedCalls
+from .calls import INTERFACE, ServedCalls
 from .pages import fetched
 from .problems import HTTPProblem
 from .records import AgentPage, Call, Run, RunPage, Suspension
@@ -242,4 +242,4 @@ async def _unknown(engine: Engine, run_id: str) -> list[str]:
 
 def _digest(caller: Caller, session: str, key: str) -> str:
     """Return a part of an id that follows from the key of a request."""
-    return hashlib.sha256(json.dumps([DOOR, caller.key, session, key]).encode()).hexdigest()[:32]
+    return hashlib.sha256(json.dumps([INTERFACE, caller.key, session, key]).encode()).hexdigest()[:32]
