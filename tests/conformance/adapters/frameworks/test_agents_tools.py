@@ -124,7 +124,7 @@ async def test_a_call_that_is_cancelled_cancels_what_was_approved_below(runtime:
     runtime.tools.register(exported("x.lows", "x.low"))
     await runtime.runs.start()
     calls: FrameworkCalls[None] = FrameworkCalls(
-        door="test", snapshot=await runtime.tools.snapshot(), meta=MIRA
+        interface="test", snapshot=await runtime.tools.snapshot(), meta=MIRA
     )
     call = calls.named(None, "look", {}, "call-1", "answer-1")
     result = await call.result()

@@ -64,7 +64,7 @@ def waits(result: ToolResult) -> Suspended:
 
 
 def calls_for(snapshot: Snapshot, meta: MetaOf[None] = META) -> FrameworkCalls[None]:
-    return FrameworkCalls(door="test", snapshot=snapshot, meta=meta)
+    return FrameworkCalls(interface="test", snapshot=snapshot, meta=meta)
 
 
 def pay(calls: FrameworkCalls[None], amount: int, call_id: str = "call-1") -> FrameworkCall:
@@ -273,7 +273,7 @@ async def test_without_an_engine_nobody_is_asked(has_id: bool) -> None:
 
 async def test_the_facts_of_a_call_come_from_the_host() -> None:
     calls: FrameworkCalls[str] = FrameworkCalls(
-        door="test",
+        interface="test",
         snapshot=await offered(Account(), Runtime()),
         meta=lambda session: CallMeta(session_id=session),
     )
@@ -328,7 +328,7 @@ async def test_an_approved_call_goes_on_if_another_one_of_its_place_has_failed(
     account, first = Slow(), "answer-1" if place else ""
     async with Runtime(engine=InProcessEngine()) as runtime:
         calls: FrameworkCalls[CallMeta] = FrameworkCalls(
-            door="test", snapshot=await offered(account, runtime), meta=lambda meta: meta
+            interface="test", snapshot=await offered(account, runtime), meta=lambda meta: meta
         )
         call = calls.named(META, "pay", {"amount": 5}, "call-1", first)
         asked = waits(await call.result())
