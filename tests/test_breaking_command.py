@@ -242,7 +242,7 @@ def test_calls_that_wait_are_read_from_a_file_of_runs(runs: ProjectFolder) -> No
         ),
         (
             "name: str, sure: bool = True",
-            "1 suspended call of x.tools.wipe must be approved again: its contract changed",
+            "1 suspended call of x.tools.wipe will be asked again: its contract changed",
         ),
     ],
 )

@@ -287,7 +287,8 @@ def test_braces_that_are_almost_a_value_of_the_state_are_reported(text: str, rep
 def test_arguments_of_a_planned_call_are_a_text() -> None:
     plan = CallTools(calls=(PlannedCall(name="read", arguments={"id": 1}),))  # type: ignore[arg-type]  # the mistake
     message = (
-        r"Desk returned CallTools; the arguments of its call of 'read' are a dict; write PlannedCall\.of\("
+        r"Desk returned CallTools; the arguments of its call of 'read' have the type dict; "
+        r"write PlannedCall\.of\("
     )
     with pytest.raises(PlannerError, match=message):
         checked_plan(plan, "Desk")

@@ -150,4 +150,4 @@ def test_a_session_that_nobody_has_is_not_found(runs: ProjectFolder) -> None:
 def test_just_one_subject_is_named(runs: ProjectFolder, given: tuple[str, ...]) -> None:
     done = runs.run("runs", "erase", *given)
     assert done.code == 2
-    assert done.err.endswith("hint: add --session ID, or --label NAME=VALUE\n")
+    assert done.err.endswith("error: pass either --session ID or --label NAME=VALUE\n")

@@ -262,7 +262,7 @@ def test_an_address_is_named_as_it_was_written(empty: Path, capsys: pytest.Captu
     for kind, name in ("openapi", "a.json"), ("functions", "a.py"):
         assert main(["init", "shop", "--from", kind, f"http://api.example/{name}"]) == 2
         assert capsys.readouterr().err == (
-            f"error: http://api.example/{name} is a URL, but the source must be a file\n"
+            f"error: http://api.example/{name} is a URL, but only toolgen import openapi reads a URL\n"
             f"  hint: download it first: curl --output {name} http://api.example/{name}\n"
         )
         assert not (empty / "shop").exists()

@@ -46,8 +46,8 @@ def test_an_unknown_outcome_is_found_and_settled(project: ProjectFolder, is_of_a
     project.write("app/main.py", MAIN)
     resumed = project.run("runs", "resume", run)
     command = " ".join(["toolgen runs resolve", run, *call])
-    options = "--result JSON, --failed TEXT or --not-run"
-    settle = f"  outcome unknown: x.tools.wipe; record it with: {command} and {options}"
+    options = "(--result JSON | --failed TEXT | --not-run)"
+    settle = f"  outcome unknown: x.tools.wipe; record it with: {command} {options}"
     assert (resumed.code, resumed.out.splitlines()[1]) == (1, settle)
     assert settle in project.run("runs", "list", "--status", "unknown").out
     shown = json.loads(project.run("runs", "show", run).out)

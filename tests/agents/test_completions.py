@@ -98,7 +98,7 @@ async def test_a_completion_without_an_answer_is_an_error(script: list[ScriptSte
     [
         (
             ScriptedPlanner,
-            r"the planner of completion 'x.total' is the class ScriptedPlanner\n",
+            r"the planner of completion 'x.total', ScriptedPlanner, is a class, not an instance\n",
         ),
         (object(), "the planner of completion 'x.total', of object, has no method plan_start"),
     ],

@@ -98,20 +98,23 @@ async def test_a_script_that_ends_too_early_says_what_tells_runs_apart() -> None
             (None, "it must return CallTools, FinalResponse, FinalResult, Await or HandOver"),
             ({"text": "x"}, "it must return CallTools"),
             (FinalResponse, "it must return CallTools"),
-            (FinalResponse(text=3), "its text is a int, not a string"),  # type: ignore[arg-type]
+            (FinalResponse(text=3), "its text has the type int; it must be a string"),  # type: ignore[arg-type]
             (FinalResult(result=object()), "its result is not JSON"),  # type: ignore[arg-type]
             (CallTools(calls=("add",)), "its calls are a tuple of str, not a tuple of PlannedCall"),  # type: ignore[arg-type]
             (CallTools(calls=None), "its calls are a value of type NoneType, not a tuple of PlannedCall"),  # type: ignore[arg-type]
-            (CallTools(calls=(PlannedCall(name="add", arguments={}),)), "its arguments is a dict"),  # type: ignore[arg-type]
-            (CallTools(calls=(PlannedCall(name="add", id=None),)), "its id is a NoneType"),  # type: ignore[arg-type]
+            (
+                CallTools(calls=(PlannedCall(name="add", arguments={}),)),
+                "the arguments of its call of 'add' have the type dict",
+            ),  # type: ignore[arg-type]
+            (CallTools(calls=(PlannedCall(name="add", id=None),)), "its id has the type NoneType"),  # type: ignore[arg-type]
             (Await(kind="prayer", question="?"), "its kind is 'prayer'"),  # type: ignore[arg-type]
-            (Await(kind="questions", question="?", schema=3), "its schema is a int"),  # type: ignore[arg-type]
+            (Await(kind="questions", question="?", schema=3), "its schema has the type int"),  # type: ignore[arg-type]
             (
                 Await(kind="questions", question="?", schema={"type": "array"}),
                 "the schema of a question must",
             ),
             (Await(kind="questions", question="?", missing_fields="ab"), "its missing_fields"),  # type: ignore[arg-type]
-            (HandOver(agent=None), "its agent is a NoneType"),  # type: ignore[arg-type]
+            (HandOver(agent=None), "its agent has the type NoneType"),  # type: ignore[arg-type]
         ],
         5,
     ),

@@ -90,4 +90,4 @@ async def test_a_range_of_another_text_is_left_out(plan: Any) -> None:
 async def test_a_planner_that_says_something_else_is_told() -> None:
     run = await ran(ScriptedPlanner([FinalResponse(text=TEXT, provider=DOCUMENT)]))  # type: ignore[arg-type]
     assert run.output.status == "failed"
-    assert "its provider is a dict, not a ProviderFacts" in run.output.error
+    assert "its provider has the type dict; it must be a ProviderFacts" in run.output.error

@@ -343,7 +343,7 @@ async def test_the_life_of_a_token_is_what_the_server_says_where_it_says_one(
     [
         (
             {"issuer": "https://evil.example"},
-            "names the issuer https://evil.example, which has another origin",
+            "names the issuer https://evil.example, whose origin differs",
         ),
         ({"token_endpoint": "https://evil.example/token"}, "names the token_endpoint https://evil.example"),
         ({"token_endpoint": 5}, "names the token_endpoint 5"),

@@ -189,7 +189,10 @@ async def test_nothing_is_a_result_without_required_attributes(module: types.Mod
         ),
         ("1", "must be an object, not a string"),
         (None, "must be an object, not null"),
-        (object(), "returned a value that has no JSON form: a object cannot be serialized to JSON"),
+        (
+            object(),
+            "returned a value that has no JSON form: a value of type object cannot be serialized to JSON",
+        ),
         ({"id": float("nan")}, "returned a result"),
         ({1: 2}, "has no JSON form"),
     ],

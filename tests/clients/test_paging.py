@@ -254,7 +254,7 @@ async def test_a_link_sets_the_parameter_that_the_design_names() -> None:
         return {"books": THREE[at - 1]}, link
 
     paging = Paging(style="link", cursor="cursor", next="next")
-    with pytest.raises(ToolError, match="whose query has only the parameters of this page"):
+    with pytest.raises(ToolError, match="whose query adds nothing to this page"):
         await pages(listing(paging, SIZED), paged(page))
     found, asked = await pages(listing(replace(paging, name="limit"), SIZED), paged(page))
     assert (found, asked[2]) == (THREE, "/shelves/a?limit=3")

@@ -104,7 +104,7 @@ async def test_a_user_in_an_address_is_another_place() -> None:
         writer.write(to(f"http://me:s3cret@{request.headers['host']}/v1"))
 
     async with serving(respond) as server, Books(server=server.url) as client:
-        with pytest.raises(ToolError, match="that is another server") as raised:
+        with pytest.raises(ToolError, match="it is at another origin") as raised:
             await client.send(by("GET"), GetBook(id="1"))
         assert "s3cret" not in str(raised.value)
 

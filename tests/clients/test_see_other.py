@@ -52,7 +52,7 @@ FAILURES = {
     "with status 303, and the redirect target with status 503": (to("/v1/books/1"), answer(503, b"")),
     "with status 303, and the redirect target with status 401": (to("/v1/books/1"), answer(401, b"")),
     "and redirects more than 3 times": (to("/v1/books/1"),) * 4,
-    "which was not followed: that is another server": (to("https://books.other/1"),),
+    "which was not followed: it is at another origin": (to("https://books.other/1"),),
 }
 
 

@@ -162,7 +162,7 @@ def test_a_redirect_at_the_same_origin_is_followed(project: ProjectFolder, tls: 
         (301, {}, {"Location": "http://api.test/x.json"}, "it redirects to http://api.test/x.json, which is"),
         (302, {}, {"Location": "/library.json"}, "it redirects more than 5 times"),
         (302, {}, {"Location": "https://[::1/x.json"}, "it redirects to no address, which is"),
-        (302, {}, {"Location": f"/{'x' * 65_537}"}, "which is another place"),
+        (302, {}, {"Location": f"/{'x' * 65_537}"}, "which is at another origin or not a valid URL"),
         (401, {}, {}, "it answered with status 401"),
         (200, b"<!DOCTYPE html><html>", {}, "is HTML, not JSON or YAML"),
         (200, b"{", {}, "is not JSON"),

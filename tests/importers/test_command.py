@@ -120,10 +120,13 @@ def test_the_design_generates(folder: Folder) -> None:
 @pytest.mark.parametrize("kind", ["mcp", "jsonschema", "catalog", "python"])
 def test_an_address_is_no_source_and_is_named_as_it_was_written(folder: Folder, kind: str) -> None:
     done = folder.run(kind, "https://api.example/a b.json")
+    hint = "download it first: curl --output 'a b.json' 'https://api.example/a b.json'"
+    if kind == "mcp":
+        hint = "to lock a live server: --url 'https://api.example/a b.json'"
     assert (done.code, done.err) == (
         2,
-        "error: https://api.example/a b.json is a URL, but the source must be a file\n"
-        "  hint: download it first: curl --output 'a b.json' 'https://api.example/a b.json'\n",
+        "error: https://api.example/a b.json is a URL, but only toolgen import openapi reads a URL\n"
+        f"  hint: {hint}\n",
     )
 
 

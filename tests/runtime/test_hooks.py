@@ -126,7 +126,7 @@ async def test_a_hook_that_denies_with_no_text_fails_the_call(
     executor = Listing(failing if when == "error" else None)
     result = await runtime(executor, hooks=[says]).call(TOOL, SITE, META)
     assert result.status == "error"
-    assert "returned Deny with a NoneType; the message must be a string" in caplog.text
+    assert "returned Deny whose message has the type NoneType; it must be a string" in caplog.text
 
 
 class Unset(Answer):

@@ -142,9 +142,8 @@ async def test_nobody_waits_for_long_for_an_executor_that_may_never_end() -> Non
     async with asyncio.timeout(LATE_S + 1):
         refused = [await first, await paying(host, "second")]
     text = (
-        "pay was not run: the executor of pay is still running after its call ended, and no other "
-        "call may run "
-        "until it returns"
+        "pay was not run: the executor of pay is still running after its call ended, and sequential "
+        "calls that need its lock cannot run until it returns"
     )
     assert [(type(one.error), str(one.error)) for one in refused] == [(StuckLockError, text)] * 2
     assert (await paying(host, "other", account="b")).status == "ok"

@@ -132,8 +132,8 @@ MISTAKES: dict[str, tuple[Any, ToolSpec[Any, Any], str]] = {
     "the acknowledgement as handle": (
         ToolOutcome.pending(Ack(minutes=4)),  # type: ignore[call-overload]  # the mistake
         DECLARED,
-        "update_firmware returned a pending result whose handle is a UpdateFirmwareAck; it must be a "
-        "non-empty string",
+        "update_firmware returned a pending result whose handle is a value of type UpdateFirmwareAck; it "
+        "must be a non-empty string",
     ),
     "the acknowledgement alone": (
         Ack(minutes=4),

@@ -34,7 +34,7 @@ def executor(service: Any) -> Any:
             f"{__file__}:{LINE}: user_service=Nothing(…) has no method 'get_user', which bound tools call; "
             "add it: `async def get_user(self, payload)`",
         ),
-        (Nothing, "user_service is the class Nothing; give an instance: Nothing(…)"),
+        (Nothing, "user_service is a class, not an instance; pass an instance: Nothing(…)"),
     ],
 )
 def test_a_service_without_the_methods_is_refused(service: Any, problem: str) -> None:

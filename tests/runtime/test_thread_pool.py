@@ -265,7 +265,7 @@ async def test_a_tool_that_holds_all_it_may_is_unavailable(caplog: pytest.LogCap
         result = await running
         assert result.retry_hint is not None
         assert (result.status, result.retry_hint.reason) == ("error", "tool_unavailable")
-        assert b"list_devices cannot run now" in result.json
+        assert b"list_devices cannot run at the moment" in result.json
         assert (await host.call("other", SITE, META)).status == "ok"
 
         blocks.let_go()
@@ -303,7 +303,7 @@ async def test_a_service_in_threads_has_threads_of_its_own(caplog: pytest.LogCap
             await blocks.began.get()
             finding.cancel()
             await asyncio.wait({finding})
-        with pytest.raises(ToolError, match=r"Service\.find is not available now"):
+        with pytest.raises(ToolError, match=r"Service\.find cannot run at the moment: too many threads"):
             await service.find(blocks)
         assert await service.add(1, 2) == 3
 

@@ -280,9 +280,9 @@ async def test_the_model_is_told_not_to_call_again_what_still_works() -> None:
     runtime.tools.add_toolset(prefixed(function_toolset("host.files", told), "my_"))
     snapshot = await runtime.tools.snapshot()
     assert snapshot.instructions.split("\n\n") == [
-        "my_delete may return before its work is done. Do not call it again for the same work; "
+        "my_delete can return before its work is done. Do not call it again for the same work; "
         "the result arrives later by itself.",
-        "Zips a file. my_zip_up may return before its work is done. Do not call it again for the same work; "
+        "Zips a file. my_zip_up can return before its work is done. Do not call it again for the same work; "
         "the result arrives later by itself.",
     ]
     assert [tool["description"] for tool in snapshot.declarations()] == ["Delete a file.", "Pack a file."]

@@ -65,7 +65,7 @@ async def test_half_a_text_is_no_typed_result() -> None:
 async def test_a_mark_that_is_none_is_a_mistake_of_the_planner() -> None:
     wrong = FinalResponse(text="x", is_truncated="yes")  # type: ignore[arg-type]  # on purpose
     found = await ran(ScriptedPlanner([wrong]))
-    assert "its is_truncated is a str, not a bool" in found.output.error
+    assert "its is_truncated has the type str; it must be a bool" in found.output.error
 
 
 @pytest.mark.parametrize(

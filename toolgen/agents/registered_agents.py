@@ -164,7 +164,7 @@ def register_agent(
     ids = {tool.spec.id for toolset in lists for tool in toolset.tools}
     if missing := [tool.id for tool in spec.tools if tool.id not in ids]:
         raise RegistrationError(
-            f"agent {spec.id!r} calls {', '.join(missing)}, but no toolset passed to it has them",
+            f"no toolset passed to agent {spec.id!r} has {', '.join(missing)}",
             hint="register the agent with the generated `register`",
         )
     for tools in lists:

@@ -259,8 +259,8 @@ class StuckLockError(BusyError):
         NotBegunError.__init__(
             self,
             tool,
-            f"the executor of {name} is still running after its call ended, and no other call may run "
-            "until it returns",
+            f"the executor of {name} is still running after its call ended, and sequential calls "
+            "that need its lock cannot run until it returns",
         )
 
 

@@ -183,8 +183,8 @@ class CredentialsCapability:
         scope = scope or ("user" if "user" in owners else "session")
         if scope not in owners or not isinstance(service, str) or not isinstance(scheme, str):
             raise ToolgenError(
-                f"the credential cannot be stored for the {scope}: the CallMeta of this call does not "
-                "name one",
+                f"the credential cannot be stored for the {scope}: the request needs a service, a scheme "
+                "and a known scope, and the CallMeta a value for it",
                 hint="choose another scope: give(…, scope='service') stores it for everybody",
             )
         await self.put(service, scheme, credential, scope=scope, owner=owners[scope])

@@ -50,7 +50,7 @@ from .terminal import show_document
 PENDING_WORK: Final = "the agent has answered; this work is still pending:"
 _LIMITS: Final = (*(row.keyword for row in LIMITS), "pattern", "format", "default")
 
-RESOLUTIONS: Final = " and --result JSON, --failed TEXT or --not-run"
+RESOLUTIONS: Final = " (--result JSON | --failed TEXT | --not-run)"
 """Options of `toolgen runs resolve RUN CALL`, of which one is required."""
 
 

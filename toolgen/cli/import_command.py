@@ -159,7 +159,10 @@ def _require_source(
             raise typer.BadParameter("without KIND, imports are repeated with the options that they had")
         return
     if kind != "openapi" and is_openapi:
-        raise typer.BadParameter("options that begin with `openapi:` in --help need `toolgen import openapi`")
+        raise typer.BadParameter(
+            "--tag, --only, --exclude, --rename, --read-only, --server and --accept-server need "
+            "`toolgen import openapi`"
+        )
     if is_live and (kind != "mcp" or source):
         raise typer.BadParameter(
             "--stdio, --url, --header and --allow-insecure need `toolgen import mcp` without a SOURCE"

@@ -152,18 +152,21 @@ def located_source(kind: Kind, stored: str, folder: Path) -> str:
     return os.path.relpath(folder / stored) if is_path else stored
 
 
-def require_file(source: str) -> None:
+def require_file(source: str, kind: str = "") -> None:
     """Check that a source is not an address: only documents of APIs are fetched.
 
     Raises:
         ToolgenError: it is one.
     """
     if is_address(source):
-        name = source.rstrip("/").rpartition("/")[2]
-        raise ToolgenError(
-            f"{source} is a URL, but the source must be a file",
-            hint=f"download it first: curl --output {shlex.quote(name)} {shlex.quote(source)}",
+        name, url = shlex.quote(source.rstrip("/").rpartition("/")[2]), shlex.quote(source)
+        is_mcp = kind == "mcp"
+        hint = (
+            f"to lock a live server: --url {url}"
+            if is_mcp
+            else f"download it first: curl --output {name} {url}"
         )
+        raise ToolgenError(f"{source} is a URL, but only toolgen import openapi reads a URL", hint=hint)
 
 
 def is_name(text: str) -> bool:

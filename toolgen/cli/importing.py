@@ -66,7 +66,7 @@ def import_tools(request: ImportRequest) -> Outcome:
     """
     _require_names(request)
     if request.kind != "openapi":
-        require_file(request.source)
+        require_file(request.source, request.kind)
     _announce(request)
     source = _designed(request)
     design = source.design
@@ -166,7 +166,10 @@ def follow_imports(request: ImportRequest) -> Iterator[Outcome]:
 def _not_open(places: Iterable[str], conflicts: Iterable[str]) -> ToolgenError:
     names = ", ".join(map(repr, sorted(places)))
     held = ", ".join(map(repr, conflicts))
-    hint = f"open conflicts: {held}" if held else "list the open conflicts with: toolgen import"
+    none = (
+        "the lock has no open conflicts; toolgen import updates the design and the lock, and reports new ones"
+    )
+    hint = f"open conflicts: {held}" if held else none
     return ToolgenError(f"--resolve {names}: the lock has no such open conflict", hint=hint)
 
 

@@ -294,7 +294,7 @@ def _project_without_runtime(request: InitRequest, settings: Mapping[str, object
     if request.has_agent or request.source or request.name:
         raise ToolgenError(
             f"{file} already has a design",
-            hint="to add a runtime, run toolgen init --add without other options",
+            hint="to add a runtime, run toolgen init --add, without a name and other options",
         )
     return project
 

@@ -143,9 +143,7 @@ async def erase_sessions(project: Project, *, session: str, label: str, cancel: 
     """
     name, equals, value = label.partition("=")
     if bool(session) == bool(label) or (label and not (name and equals)):
-        raise ToolgenError(
-            "choose the sessions to erase by one option", hint="add --session ID, or --label NAME=VALUE"
-        )
+        raise ToolgenError("pass either --session ID or --label NAME=VALUE")
     async with open_engine(project) as (runtime, engine):
         ids = (session,) if session else await agents_in(runtime).labelled(name, value)
         if not ids:

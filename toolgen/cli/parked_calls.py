@@ -53,7 +53,7 @@ def changed_tools(runtime: Runtime, waits: Iterable[RunWait]) -> list[str]:
             for tool, number in refused.items()
         ),
         *(
-            f"{counted(number, 'suspended call')} of {tool} must be approved again: its contract changed"
+            f"{counted(number, 'suspended call')} of {tool} will be asked again: its contract changed"
             for tool, number in again.items()
         ),
     ]

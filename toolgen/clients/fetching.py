@@ -106,5 +106,7 @@ def _target(url: str, location: str, origin: Origin) -> str:
     except (ValueError, httpx.InvalidURL):
         target, is_same = location, False
     if not is_same:
-        raise AnswerLostError(f"it redirects to {place(target)}, which is another place")
+        raise AnswerLostError(
+            f"it redirects to {place(target)}, which is at another origin or not a valid URL"
+        )
     return target

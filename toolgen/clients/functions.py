@@ -94,8 +94,10 @@ class FunctionsClient:
         try:
             returned = await self._threads.run(target, work)
         except NoThreadError as error:
-            text = f"{target} is not available at the moment: earlier calls have not ended"
-            raise ToolError(text) from error
+            raise ToolError(
+                f"{target} cannot run at the moment: too many threads are stuck in earlier calls that have "
+                "not ended"
+            ) from error
         return await awaited(returned)
 
 
@@ -106,7 +108,7 @@ def _progress_of_call() -> Iterator[ProgressReporter]:
 
     def report(fraction: float | None = None, message: str = "", value: Any = None) -> None:
         if is_over:
-            raise CallEndedError("the call of this function is over, and nobody waits for its result")
+            raise CallEndedError("the call of this function has already ended; its progress is discarded")
         if call is not None:
             call.context.progress(fraction, message, value)
 

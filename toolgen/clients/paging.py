@@ -141,10 +141,10 @@ def _linked(header: str, url: str, keys: TakenNames) -> Json:
     except ValueError:
         is_same = False
     if not is_same:
-        raise PageError("a link to the next page that points to another place")
+        raise PageError("a link to the next page that is at another origin or malformed")
     query = "&".join(part for part in urlsplit(whole).query.split("&") if name_of_part(part) not in keys)
     if not query or not _QUERY.fullmatch(query) or not parse_qsl(query, keep_blank_values=True):
-        raise PageError("a link to the next page whose query has only the parameters of this page")
+        raise PageError("a link to the next page whose query adds nothing to this page, or is malformed")
     return query
 
 

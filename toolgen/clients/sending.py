@@ -222,7 +222,7 @@ class _Exchange:
             if self._may_have_run:
                 raise self._not_followed(answer, target, f"a {verb} is repeated only for 307 and 308")
             if _origin(target) != method.base.origin:
-                raise self._not_followed(answer, target, "that is another server")
+                raise self._not_followed(answer, target, "it is at another origin")
             url, self.is_redirected = target, True
         raise self._failed(f"redirects more than {_MOST_REDIRECTS} times")
 

@@ -26,8 +26,8 @@ def lock_file_text(kind: str, facts: Mapping[str, Json]) -> str:
     return indented(document) + "\n"
 
 
-def read_lock_file(text: str | bytes) -> Any:
-    """Return the JSON of a lock of any kind.
+def read_lock_file(text: str | bytes, command: str) -> Any:
+    """Return the JSON of a lock of any kind; `command` writes such a lock again.
 
     Raises:
         LockError: it is not JSON that toolgen reads, or has another format.
@@ -37,14 +37,12 @@ def read_lock_file(text: str | bytes) -> Any:
         case {"lock": format} if type(format) is not int or format != LOCK_FORMAT:
             raise LockError(
                 f"has lock format {format!r}, and this toolgen reads lock format {LOCK_FORMAT}: "
-                "write it again with toolgen import --force"
+                f"write it again with {command}"
             )
         case {"lock": _} if "kind" in document:
             return document
         case {"lock": _} | {"format": "toolgen-import-4"}:
-            raise LockError(
-                "is a lock file of an earlier toolgen: write it again with toolgen import --force"
-            )
+            raise LockError(f"is a lock file of an earlier toolgen: write it again with {command}")
     return None
 
 

@@ -18,6 +18,7 @@ from .printable import printable
 from .record import frozen_record
 
 _KIND: Final = "mcp-server"
+_COMMAND: Final = "toolgen import mcp (--stdio COMMAND | --url URL) --force"
 _CONTRACT: Final = ("name", "inputSchema", "outputSchema", "annotations")
 """Facts that callers of a tool rely on."""
 _FACTS: Final = ("name", "title", "description", "inputSchema", "outputSchema", "annotations", "icons")
@@ -98,7 +99,7 @@ def read_lock(text: str | bytes) -> MCPLock:
     Raises:
         LockError: it is not a lock, or a tool in it was edited.
     """
-    match read_lock_file(text):
+    match read_lock_file(text, _COMMAND):
         case {
             "kind": kind,
             "protocol": str(protocol),

@@ -207,7 +207,7 @@ def service_problems(executor: object) -> list[str]:
     needed: Mapping[str, Sequence[str]] = getattr_static(type(executor), "_service_methods", {})
     services = {name: getattr(executor, "__dict__", {}).get(f"_{name}") for name in needed}
     problems = [
-        f"{name} is the class {service.__name__}; give an instance: {service.__name__}(…)"
+        f"{name} is a class, not an instance; pass an instance: {service.__name__}(…)"
         for name, service in services.items()
         if isinstance(service, type)
     ]

@@ -31,7 +31,7 @@ def enum_clause(members: list[str | int], meanings: list[str]) -> tuple[Part, tu
     if all(isinstance(member, str) for member in members):
         return "String", (Named("enum", written),)
     if any(type(member) is not int for member in members):
-        raise NotExpressibleError("an enum contains values other than strings or integers")
+        raise NotExpressibleError("the values of an enum are neither all strings nor all integers")
     return "Int", (Named("enum", written),)
 
 

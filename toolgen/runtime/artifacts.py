@@ -35,7 +35,7 @@ class RuntimeArtifacts:
             is_uri = uri.startswith("artifact:")
             raise UnknownArtifactError(
                 f"there is no artifact {uri!r}",
-                hint="it was deleted, or belongs to another session"
+                hint="check the URI; the artifact might have been deleted, or belong to another session"
                 if is_uri
                 else "pass the URI from the result of its call, which begins with artifact:",
             )

@@ -41,7 +41,7 @@ def plain(value: object) -> Json:
         case PurePath():
             return str(value)
         case _:
-            raise TypeError(f"a {type(value).__name__} cannot be serialized to JSON")
+            raise TypeError(f"a value of type {type(value).__name__} cannot be serialized to JSON")
 
 
 def bytes_text(value: bytes) -> str:
@@ -70,5 +70,5 @@ def duration_text(value: dt.timedelta) -> str:
 
 def _key(key: object) -> str:
     if not isinstance(key, str):
-        raise TypeError(f"a {type(key).__name__} cannot be a key of a JSON object")
+        raise TypeError(f"a value of type {type(key).__name__} cannot be a key of a JSON object")
     return key

@@ -344,7 +344,7 @@ async def let_calls_end(waits: WaitRegistry) -> None:
         return
     runs = [run.run_id for run in running if _is_call(run)]
     if runs:
-        log.info("%d calls are still running; closing waits up to %g seconds for them", len(runs), CLOSING_S)
+        log.info("calls still running: %d; closing waits up to %g seconds for them", len(runs), CLOSING_S)
         with suppress(TimeoutError):
             async with asyncio.timeout(CLOSING_S):
                 await asyncio.gather(*map(engine.settled, runs), return_exceptions=True)

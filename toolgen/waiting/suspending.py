@@ -249,7 +249,7 @@ def _acknowledgement(spec: ToolSpec, pending: Pending) -> bytes:
 
 
 def _shown(handle: object) -> str:
-    return "an empty string" if handle == "" else f"a {type(handle).__name__}"
+    return "an empty string" if handle == "" else f"a value of type {type(handle).__name__}"
 
 
 def _schema(spec: ToolSpec, unfinished: Unfinished) -> Any:
@@ -272,7 +272,7 @@ def _question(spec: ToolSpec, question: object) -> str:
     """
     if not isinstance(question, str):
         raise MalformedResultError(
-            f"the question of {spec.name} must be a string, not a {type(question).__name__}"
+            f"the question of {spec.name} must be a string, not a value of type {type(question).__name__}"
         )
     return question
 

@@ -94,12 +94,13 @@ def _require_own(service: str, address: str, metadata: dict[str, Any]) -> None:
         if not isinstance(value, str) or (value and _origin(value) != _origin(address)):
             raise ToolError(
                 f"the metadata of the authorization server of {service} names the {name} {shown(value)}, "
-                "which has another origin; write that address into the design"
+                "whose origin differs from that of the metadata; write that address into the design"
             )
     if not issuer or issuer.rstrip("/") not in _issuers(address):
         raise ToolError(
-            f"the metadata of the authorization server of {service} names the issuer {shown(issuer)}; write "
-            "the address of its metadata as discovery=… into the flow"
+            f"the metadata of the authorization server of {service} names the issuer {shown(issuer)}, not "
+            "the one at whose address it was read; write the address of its metadata as discovery=… into "
+            "the flow"
         )
 
 

@@ -23,8 +23,9 @@ def result_text(answer: ToolAnswer) -> str:
         return f"{answer.name} did not succeed ({answer.status}): {error or _cut(answer.text)}"
     lines = [f"{answer.name} returned {_value(document)}"]
     if answer.bounds is not None and answer.bounds.truncated:
-        total = "more" if answer.bounds.total is None else f"{answer.bounds.total} in all"
-        lines.append(f"These are {answer.bounds.returned} of {total}.")
+        total = answer.bounds.total
+        others = "; there are more" if total is None else f" of {total}"
+        lines.append(f"Returned {answer.bounds.returned}{others}.")
     if answer.content:
         lines.append(f"It also returned: {', '.join(str(block.get('type')) for block in answer.content)}.")
     if answer.reminder:

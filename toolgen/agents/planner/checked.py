@@ -18,7 +18,8 @@ def check_planner(user: str, planner: object) -> None:
     if isinstance(planner, type):
         name = planner.__name__
         raise RegistrationError(
-            f"the planner of {user} is the class {name}", hint=f"give an instance: {name}(…)"
+            f"the planner of {user}, {name}, is a class, not an instance",
+            hint=f"pass an instance: {name}(…)",
         )
     for method in ("plan_start", "plan_resume"):
         function = getattr(planner, method, None)

@@ -59,7 +59,7 @@ def faults(result: object) -> Iterator[str]:
             yield from _no_texts(result, "text")
             truncated: object = result.is_truncated
             if not isinstance(truncated, bool):
-                yield f"its is_truncated is a {type(truncated).__name__}, not a bool"
+                yield f"its is_truncated has the type {type(truncated).__name__}; it must be a bool"
             yield from _no_facts(result.provider)
         case FinalResult():
             yield from _no_texts(result, "text")
@@ -73,7 +73,7 @@ def faults(result: object) -> Iterator[str]:
                 yield "its missing_fields are not a tuple of strings"
             schema: object = result.schema
             if not isinstance(schema, Mapping | None):
-                yield f"its schema is a {type(schema).__name__}, not a mapping"
+                yield f"its schema has the type {type(schema).__name__}; it must be a mapping"
         case HandOver():
             yield from _no_texts(result, "agent", "message")
         case _:
@@ -108,12 +108,12 @@ def _no_texts(result: object, *names: str) -> Iterator[str]:
     for name in names:
         value = getattr(result, name)
         if not isinstance(value, str):
-            yield f"its {name} is a {type(value).__name__}, not a string"
+            yield f"its {name} has the type {type(value).__name__}; it must be a string"
 
 
 def _no_facts(facts: object) -> Iterator[str]:
     if not isinstance(facts, ProviderFacts | None):
-        yield f"its provider is a {type(facts).__name__}, not a ProviderFacts"
+        yield f"its provider has the type {type(facts).__name__}; it must be a ProviderFacts"
 
 
 def _wrong_calls(calls: Any) -> Iterator[str]:
@@ -125,7 +125,7 @@ def _wrong_calls(calls: Any) -> Iterator[str]:
         arguments: object = call.arguments
         if not isinstance(arguments, str):
             kind = type(arguments).__name__
-            yield f"the arguments of its call of {call.name!r} are a {kind}; write {_CALL}"
+            yield f"the arguments of its call of {call.name!r} have the type {kind}; write {_CALL}"
 
 
 def _shown(calls: object) -> str:

@@ -141,7 +141,10 @@ class Execution:
                 raise
             except NoThreadError as error:
                 log.error("%s was not run: %s", tool.spec.id, error)
-                text = "cannot run now: all threads are occupied by earlier calls that have not ended"
+                text = (
+                    "cannot run at the moment: too many threads are stuck in earlier calls that have not "
+                    "ended"
+                )
                 raise _unfinished(tool, "tool_unavailable", text) from None
             finally:
                 call.thread = None
@@ -163,7 +166,9 @@ def _outcome_of_raw(answer: object) -> ToolOutcome | WithoutResult:
     if isinstance(answer, WithoutResult):
         return answer
     if not isinstance(answer, ToolResult):
-        raise MalformedResultError(f"a raw executor must return a ToolResult, not a {type(answer).__name__}")
+        raise MalformedResultError(
+            f"a raw executor must return a ToolResult, not a value of type {type(answer).__name__}"
+        )
     if answer.error is not None:
         raise answer.error
     return ToolOutcome(

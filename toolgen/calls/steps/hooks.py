@@ -245,13 +245,13 @@ def checked_verdict(hook: HookMethod, verdict: object) -> Verdict:
         )
     if isinstance(verdict, Abort) and not isinstance(verdict.error, ToolError):
         raise TypeError(
-            f"{_name(hook)} returned Abort with a {type(verdict.error).__name__}; the error must be a "
-            "ToolError"
+            f"{_name(hook)} returned Abort whose error has the type {type(verdict.error).__name__}; it "
+            "must be a ToolError"
         )
     if isinstance(verdict, Deny) and not isinstance(verdict.message, str):
         raise TypeError(
-            f"{_name(hook)} returned Deny with a {type(verdict.message).__name__}; the message must be "
-            "a string"
+            f"{_name(hook)} returned Deny whose message has the type {type(verdict.message).__name__}; it "
+            "must be a string"
         )
     return verdict
 

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from ..reports import Trace
     from ..specs import ToolSpec
 
-_TYPES: Final[dict[str, Any]] = {"data": bytes, "size": int | None}
-"""The types of the fields of content that are no texts."""
+_TYPES: Final[dict[str, tuple[Any, str]]] = {"data": (bytes, "bytes"), "size": (int | None, "an int or None")}
+"""The types of the fields of content that are no texts, with their names in messages."""
 _BY: Final = b"toolgen's size limit"
 
 
@@ -125,9 +125,11 @@ def _checked_block(block: object) -> Content:
     texts = {}
     for field in fields(block):
         value = getattr(block, field.name)
-        if not isinstance(value, _TYPES.get(field.name, str)):
+        type_, wanted = _TYPES.get(field.name, (str, "a string"))
+        if not isinstance(value, type_):
             raise MalformedResultError(
-                f"{field.name} of a content block of type {block.type} is a {type(value).__name__}"
+                f"{field.name} of a content block of type {block.type} has the type {type(value).__name__}; "
+                f"it must be {wanted}"
             )
         if isinstance(value, str):
             texts[field.name] = portable_text(value)

@@ -132,7 +132,7 @@ class ThreadPool:
             limit = self._max_threads - max(0, len(self._stuck) - self._max_stuck)
             if limit < 1 or self._is_refused(job.name):
                 self._waiting.popleft().tell(
-                    Raised(error=NoThreadError(f"{len(self._stuck)} threads are stuck"))
+                    Raised(error=NoThreadError(f"stuck threads: {len(self._stuck)}"))
                 )
                 continue
             if len(self._busy) - len(self._blocked) >= limit:
@@ -310,7 +310,7 @@ class _InThread:
                 return await self._threads.run(full_name, call)
             except NoThreadError as error:
                 raise ToolError(
-                    f"{full_name} is not available now: all threads are occupied by earlier calls that "
+                    f"{full_name} cannot run at the moment: too many threads are stuck in earlier calls that "
                     "have not ended"
                 ) from error
 

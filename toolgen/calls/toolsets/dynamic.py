@@ -225,7 +225,7 @@ async def list_tools(toolset: DynamicToolset, context: ReadonlyContext, options:
     if last is not None and last[0] is toolset and last[1] is options:
         return last[2]
     if not isinstance(listed, list | tuple):
-        what = f"listed a {type(listed).__name__}, not a list of BoundTool"
+        what = f"listed a value of type {type(listed).__name__}, not a list of BoundTool"
         raise SnapshotError(f"toolset {toolset.name!r} {what}")
     foreign, left_out = is_foreign(toolset), dict(getattr(listed, "left_out", {}))
     problems = [(tool, problem) for tool in listed if (problem := _problem(tool))]
@@ -250,7 +250,7 @@ async def list_tools(toolset: DynamicToolset, context: ReadonlyContext, options:
 
 def _problem(tool: object) -> str:
     if not isinstance(tool, BoundTool):
-        return f"a {type(tool).__name__}, which is not a BoundTool"
+        return f"a value of type {type(tool).__name__}, which is not a BoundTool"
     if not WIRE_NAME.fullmatch(name := tool.spec.name):
         return f"{name!r}, but a wire name must have 1 to {LONGEST_NAME} letters, digits, - and _"
     return ""

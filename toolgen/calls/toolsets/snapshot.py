@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     AnyTool: TypeAlias = str | ToolSpec
 
 _LONG_RUNNING: Final = (
-    "{} may return before its work is done. Do not call it again for the same work; the result "
+    "{} can return before its work is done. Do not call it again for the same work; the result "
     "arrives later by itself."
 )
 Listing: TypeAlias = "Callable[[], Awaitable[Snapshot]]"

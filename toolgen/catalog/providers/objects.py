@@ -244,7 +244,7 @@ def _tuple_part(
     ctx.lose(place, "prefixItems", "described", f"{len(first)} items in this order")
     if others is None and _is_size_taken(ctx, _MOST, len(first)):
         sizes = {**sizes, _MOST: min(len(first), sizes.get(_MOST, len(first)))}
-    text = ctx.description(schema, place, keywords, f"The first {len(first)} items have fixed positions.")
+    text = ctx.description(schema, place, keywords, f"Items with fixed positions: the first {len(first)}.")
     codec = Array(first=tuple(part.codec for part in parts), items=others.codec if others else SAME)
     items = wires[0] if len(wires) == 1 else {"anyOf": wires}
     return Part(schema={"type": "array", "items": items, **sizes, **text}, codec=codec)

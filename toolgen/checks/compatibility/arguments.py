@@ -94,7 +94,7 @@ def _narrowed(tool: str, gaps: tuple[Gap, ...], listed: set[str]) -> Iterator[Co
             "argument": name,
         }
         if gap.keyword == "required":
-            yield change("argument-required", tool, f"argument {name!r} became required", gap=gap, **places)
+            yield change("argument-required", tool, f"argument {name!r} is now required", gap=gap, **places)
         elif gap.keyword == "additionalProperties" and gap.name:
             yield change("argument-removed", tool, f"argument {name!r} was removed", gap=gap, **places)
         else:

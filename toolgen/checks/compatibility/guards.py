@@ -111,8 +111,9 @@ def _run_limits(tool: str, before: Entry, after: Entry) -> Iterator[ContractChan
         yield _loosened(tool, "/timeout", before.get("timeout"), after.get("timeout"))
     turns = [(entry.get("sequential"), entry.get("sequential_by", "")) for entry in (before, after)]
     if turns[0][0] and turns[1] != turns[0] and not (turns[1][0] and not turns[1][1]):
-        now = f"alone only by {turns[1][1]!r}" if turns[1][0] else "concurrently with other calls"
-        yield _looser(tool, "/sequential", f"it now runs {now}")
+        by_key = f"only calls with the same {turns[1][1]!r} now run one after another"
+        message = by_key if turns[1][0] else "it now runs concurrently with other calls"
+        yield _looser(tool, "/sequential", message)
     if after.get("bookkeeping") and not before.get("bookkeeping"):
         yield _looser(tool, "/bookkeeping", "its calls no longer count against the limits of a run")
 
@@ -169,7 +170,7 @@ def approval_changes(
             "argument": key_of(gap),
         }
         if gap.keyword == "required":
-            message = f"an approval can leave out {gap.name!r}"
+            message = f"an approval no longer requires {gap.name!r}"
             yield change("confirmation-narrowed", tool, message, **facts)
         elif gap.keyword in LIMITS:
             message = f"the payload of an approval has a looser limit: the old schema {gap.reason}"

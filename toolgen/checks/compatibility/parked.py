@@ -26,7 +26,7 @@ class ParkedCall:
 def parked_changes(
     calls: Iterable[ParkedCall], before: Contract, after: Contract
 ) -> Iterator[ContractChange]:
-    """Yield the calls that cannot be resumed with the new contract, and those that need a new approval."""
+    """Yield the calls that cannot be resumed with the new contract, and those that are asked again."""
     for call in calls:
         if "payload" not in after.tools.get(call.tool, {}):  # gone, or the provider runs it
             if call.tool in before.tools:
@@ -44,5 +44,5 @@ def parked_changes(
         elif call.kind != "pending" and call.tool in before.tools:
             if approved(before.tools[call.tool]) == approved(after.tools[call.tool]):
                 continue
-            message = f"the suspended call {call.id} needs a new approval"
+            message = f"the question of the suspended call {call.id} will be asked again"
             yield change("suspended-call", call.tool, message, breaks="w", argument=call.id)

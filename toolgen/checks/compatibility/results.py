@@ -93,7 +93,8 @@ def _narrowed(
             "argument": name,
         }
         if gap.keyword == "required":
-            yield change("result-required", tool, f"field {name!r} of {words} became required", **places)
+            message = f"field {name!r} of {words} is now always present"
+            yield change("result-required", tool, message, **places)
         elif gap.keyword == "additionalProperties" and gap.name:
             yield change(
                 "result-field-removed", tool, f"field {name!r} of {words} was removed", gap=gap, **places

@@ -289,7 +289,10 @@ class Witness:
                 self._file.open()
         except StoreError as error:
             if not self._is_failing:
-                log.warning("the witness cannot be written, so it lacks calls that start now: %s", error)
+                log.warning(
+                    "the witness cannot be written, so it lacks calls that start and answers that are "
+                    "accepted from now on: %s", error,
+                )  # fmt: skip
             self._is_failing = True
         else:
             self._is_failing = False

@@ -17,6 +17,7 @@ from .conflicts import OpenConflict, OpenConflicts
 from .targets import Targets
 
 LOCK_SUFFIX: Final = ".import.json"
+_COMMAND: Final = "toolgen import KIND SOURCE --force, which discards your edits of the design"
 
 
 def is_kind(text: str) -> TypeGuard[Kind]:
@@ -80,7 +81,7 @@ def read_lock(text: str) -> ImportLock:
     Raises:
         LockError: it is not a lock file of toolgen import, or has another format.
     """
-    match read_lock_file(text):
+    match read_lock_file(text, _COMMAND):
         case {
             "kind": str(kind),
             "source": str(source),

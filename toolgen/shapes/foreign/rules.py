@@ -297,7 +297,7 @@ _MESSAGES: Final[dict[type, str]] = {
     **{getattr(Kind, row.keyword[0].upper() + row.keyword[1:]): row.message for row in FLAGS},
     Kind.UnevaluatedItems: "has more items than the schema allows",
     Kind.AdditionalItems: "has more items than the schema allows",
-    Kind.FalseSchema: "must be left out: the schema allows no value here",
+    Kind.FalseSchema: "cannot be valid: the schema allows no value here",
 }
 
 

@@ -353,7 +353,7 @@ class ServerConnection:
             message = f"the MCP server {self._name!r} cannot {what}: {reason}"
             raise MCPServerError(message) from error
         except ValidationError as error:
-            message = f"the MCP server {self._name!r} did not answer with a list of tools"
+            message = f"the MCP server {self._name!r} returned something other than a list of tools"
             raise MCPServerError(f"{message}: {misfit_of(error)}") from error
 
     async def _watch_list(self, stack: AsyncExitStack) -> None:

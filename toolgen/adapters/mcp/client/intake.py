@@ -209,7 +209,7 @@ class Intake:
             self._is_dropping = False
         elif not self._is_dropping:
             self._is_dropping = True
-            what = "it sent more than %d messages for one request; the other messages are dropped"
+            what = "it sent more than %d messages for one request; further notifications are dropped"
             self._log.log(logging.WARNING, f"the MCP server %r: {what}", self._server, MOST_MESSAGES)
             self._dropped()
         return left >= 0 or is_reply or is_request

@@ -110,7 +110,7 @@ class _Json:
 
 _ACCEPTED: Final[Mapping[object, tuple[str, Callable[[object], bool]]]] = {
     str: ("a string", is_text),
-    Sentence: ("a non-empty string", _is_nonblank_text),
+    Sentence: ("a string that is not blank", _is_nonblank_text),
     Span: ('a string such as "30s"', is_text),
     bool: (FLAG_WANTED, lambda value: isinstance(value, bool)),
     int: (f"a whole number of up to {_DIGITS} digits", _is_count),
