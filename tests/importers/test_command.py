@@ -120,13 +120,11 @@ def test_the_design_generates(folder: Folder) -> None:
 @pytest.mark.parametrize("kind", ["mcp", "jsonschema", "catalog", "python"])
 def test_an_address_is_no_source_and_is_named_as_it_was_written(folder: Folder, kind: str) -> None:
     done = folder.run(kind, "https://api.example/a b.json")
-    hint = "download it first: curl --output 'a b.json' 'https://api.example/a b.json'"
-    if kind == "mcp":
-        hint = "to lock a live server: --url 'https://api.example/a b.json'"
+    way = "to lock a live server: --url" if kind == "mcp" else "download it first: curl --output 'a b.json'"
     assert (done.code, done.err) == (
         2,
         "error: https://api.example/a b.json is a URL, but only toolgen import openapi reads a URL\n"
-        f"  hint: {hint}\n",
+        f"  hint: {way} 'https://api.example/a b.json'\n",
     )
 
 

@@ -166,10 +166,10 @@ def follow_imports(request: ImportRequest) -> Iterator[Outcome]:
 def _not_open(places: Iterable[str], conflicts: Iterable[str]) -> ToolgenError:
     names = ", ".join(map(repr, sorted(places)))
     held = ", ".join(map(repr, conflicts))
-    none = (
+    closed = (
         "the lock has no open conflicts; toolgen import updates the design and the lock, and reports new ones"
     )
-    hint = f"open conflicts: {held}" if held else none
+    hint = f"open conflicts: {held}" if held else closed
     return ToolgenError(f"--resolve {names}: the lock has no such open conflict", hint=hint)
 
 
