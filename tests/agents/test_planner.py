@@ -103,9 +103,9 @@ async def test_a_script_that_ends_too_early_says_what_tells_runs_apart() -> None
             (CallTools(calls=("add",)), "its calls are a tuple of str, not a tuple of PlannedCall"),  # type: ignore[arg-type]
             (CallTools(calls=None), "its calls are a value of type NoneType, not a tuple of PlannedCall"),  # type: ignore[arg-type]
             (
-                CallTools(calls=(PlannedCall(name="add", arguments={}),)),
+                CallTools(calls=(PlannedCall(name="add", arguments={}),)),  # type: ignore[arg-type]
                 "the arguments of its call of 'add' have the type dict",
-            ),  # type: ignore[arg-type]
+            ),
             (CallTools(calls=(PlannedCall(name="add", id=None),)), "its id has the type NoneType"),  # type: ignore[arg-type]
             (Await(kind="prayer", question="?"), "its kind is 'prayer'"),  # type: ignore[arg-type]
             (Await(kind="questions", question="?", schema=3), "its schema has the type int"),  # type: ignore[arg-type]
