@@ -133,9 +133,9 @@ def test_what_is_wrong_registers_nothing() -> None:
         (replace(fine, planner=Yielding()), "Yielding.plan_start, of the planner of agent 'x.two', yields\n"),  # type: ignore[arg-type]  # what is refused
         (replace(fine, planner=Lonely()), "Lonely.plan_start, .* cannot be called with one argument\n"),  # type: ignore[arg-type]  # what is refused
         (
-            replace(fine, planner=ScriptedPlanner),
+            replace(fine, planner=ScriptedPlanner),  # type: ignore[arg-type]  # what is refused
             "the planner of agent 'x.two', ScriptedPlanner, is a class, not an instance",
-        ),  # type: ignore[arg-type]  # what is refused
+        ),
         (replace(fine, planner=first_answer), "of function, has no method plan_start"),  # type: ignore[arg-type]  # what is refused
         (agent("x.one", NOBODY), "agent 'x.one' is registered already"),
         (replace(fine, spec=replace(fine.spec, tools=(missing,))), "no toolset passed to agent 'x.two' has"),
