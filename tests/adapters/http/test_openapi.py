@@ -96,7 +96,7 @@ def test_the_document_is_valid() -> None:
 def test_the_document_says_that_texts_are_not_escaped() -> None:
     assert "a user interface escapes hidden" in document()["info"]["description"]
     question = document()["components"]["schemas"]["Suspension"]["properties"]["question"]
-    assert "a user interface escapes hidden" in question["description"]
+    assert "a user interface must escape hidden" in question["description"]
 
 
 def test_the_guide_lists_each_path_and_each_problem() -> None:
