@@ -15,6 +15,7 @@ from tests.agents.journal_desk import desk as desk
 from tests.lab.agents import unpaired
 from tests.runtime.bank import META, Bank
 from tests.selection import first
+from toolgen.agents import RunHandle
 from toolgen.agents.turns import START_S
 from toolgen.calls.call import CallName
 from toolgen.engines import EngineError, InProcessEngine
@@ -192,6 +193,14 @@ async def test_no_client_makes_an_empty_file_in_the_place_of_one_that_was_remove
         await client.close()
 
 
+async def _refused(handle: RunHandle) -> None:
+    """Approve the call of an older copy; the worker can still have the status of the old file at first."""
+    with suppress(LateAnswerError):
+        await approved(handle)
+        pytest.fail("a call of the older copy was executed")
+    await approved(handle)
+
+
 @pytest.mark.parametrize("how", first(["restored by SQLite", "moved there"]))
 async def test_an_older_copy_that_is_put_under_a_worker_stops_it_before_it_does_anything(
     desk: Desk, how: str, caplog: pytest.LogCaptureFixture
@@ -207,10 +216,7 @@ async def test_an_older_copy_that_is_put_under_a_worker_stops_it_before_it_does_
         else:
             backup(kept, desk.folder / "runs.db")
         with pytest.raises(ReplacedFileError, match="was replaced under the process that executes its runs"):
-            with suppress(LateAnswerError):  # the worker can still have the status of the old file
-                await approved(handle)
-                pytest.fail("a call of the older copy was executed")
-            await approved(handle)
+            await _refused(handle)
     assert "was replaced under the process that executes its runs" in caplog.text
     async with desk.process() as (_, handle):
         assert "may have run" in (await handle.result()).text
