@@ -212,7 +212,7 @@ async def test_an_artifact_is_a_link_that_its_session_reads(era: str) -> None:
         assert isinstance(contents, types.TextResourceContents)
         assert json.loads(contents.text) == {"id": "p1", "weight": 2}
         who[0] = "s-jonas"
-        with pytest.raises(MCPError, match="belongs to another session") as raised:
+        with pytest.raises(MCPError, match="belong to another session") as raised:
             await client.read_resource(link.uri)
     assert raised.value.error.code == types.INVALID_PARAMS
 
