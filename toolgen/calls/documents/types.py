@@ -38,7 +38,7 @@ class BoundsDocument(TypedDict):
 
 
 class ArtifactDocument(TypedDict):
-    """The reference to an artifact, which no model sees, with its data if that is small."""
+    """The reference to an artifact, with its data if that is small."""
 
     kind: str
     media_type: str
