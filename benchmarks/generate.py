@@ -79,13 +79,13 @@ toolsets = [
     Toolset(f"set_{index}", "Some tools.", *(tool(index * TOOLS + n) for n in range(TOOLS)))
     for index in range(TOOLSETS)
 ]
-design = Design("large", "A large catalogue.", Service("big", "All of it.", *toolsets))
+design = Design("large", "A large catalog.", Service("big", "All of it.", *toolsets))
 '''
 
 WITH_AGENT = """
 from toolgen.dsl import Agent, Use
 agent = Agent("chat", "Answers questions.", *map(Use, toolsets))
-design = Design("large", "A large catalogue.", Service("big", "All of it.", *toolsets, agent))
+design = Design("large", "A large catalog.", Service("big", "All of it.", *toolsets, agent))
 """
 
 FOREIGN = '''
@@ -128,7 +128,7 @@ toolsets = [
     Toolset(f"set_{index}", "Some tools.", *(tool(index * TOOLS + n) for n in range(TOOLS)))
     for index in range(TOOLSETS)
 ]
-design = Design("large", "A large catalogue.", Service("big", "All of it.", *toolsets))
+design = Design("large", "A large catalog.", Service("big", "All of it.", *toolsets))
 '''
 
 IMPORT = """

@@ -89,7 +89,7 @@ def test_a_revision_is_read_and_never_run(released: ProjectFolder) -> None:
     assert not (released.path / "x").exists()
 
 
-def test_what_is_no_catalogue_is_named(released: ProjectFolder) -> None:
+def test_what_is_no_catalog_is_named(released: ProjectFolder) -> None:
     released.write("wrong.json", "{}")
     assert "wrong.json is not a tool catalog" in released.run("breaking", "--against", "wrong.json").err
     released.write("wrong.json", json.dumps({"tools": [{"id": "a.b.c", "payload": 3}]}))
@@ -169,7 +169,7 @@ def test_a_lock_leads_to_the_clauses_of_its_tools(released: ProjectFolder) -> No
     assert "annotations" not in done.out
 
 
-def test_a_catalogue_of_goa_ai_has_names_in_its_ids(released: ProjectFolder) -> None:
+def test_a_catalog_of_goa_ai_has_names_in_its_ids(released: ProjectFolder) -> None:
     payload = {"name": "P", "schema": {"type": "object", "properties": {"who": {"type": "string"}}}}
     tools = [
         {"id": "other.people.greet", "payload": payload},

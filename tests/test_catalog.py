@@ -14,7 +14,7 @@ import pytest
 
 import benchmarks.generate
 from tests.selection import first
-from toolgen.catalog import CatalogueError, format_schema, load_catalogue, read_catalogue
+from toolgen.catalog import CatalogError, format_schema, load_catalog, parse_catalog
 from toolgen.catalog.entry import tool_digest
 from toolgen.catalog.reader import FORMAT_ID
 from toolgen.catalog.repeated_types import RepeatedTypes, with_types
@@ -23,12 +23,12 @@ from toolgen.contract.names import CATALOG_FORMAT
 from toolgen.dsl import Agent, Design, Service, Use, build
 
 ROOT = Path(__file__).parents[1]
-CATALOGUES = sorted(
+CATALOGS = sorted(
     [*ROOT.glob("gen/**/tool_schemas.json"), *ROOT.glob("tests/cases/*/gen/**/tool_schemas.json")]
 )
 
 
-def test_a_catalogue_names_the_schema_of_its_format() -> None:
+def test_a_catalog_names_the_schema_of_its_format() -> None:
     schema = format_schema()
     jsonschema.Draft202012Validator.check_schema(schema)
     assert schema["$id"] == FORMAT_ID
@@ -41,28 +41,28 @@ def format_validator() -> jsonschema_rs.Draft202012Validator:
     return jsonschema_rs.Draft202012Validator(format_schema())
 
 
-@pytest.mark.parametrize("file", first(CATALOGUES, 8), ids=lambda file: str(file.relative_to(ROOT)))
-def test_the_catalogue_is_of_the_format(file: Path) -> None:
+@pytest.mark.parametrize("file", first(CATALOGS, 8), ids=lambda file: str(file.relative_to(ROOT)))
+def test_the_catalog_is_of_the_format(file: Path) -> None:
     written = json.loads(file.read_text("utf-8"))
     format_validator().validate(written)
-    catalogue = {**written, "tools": load_catalogue(file).tools}
-    assert catalogue["catalog"]["digest"] == digest_of(catalogue)
-    assert all(tool["digest"] == tool_digest(tool) for tool in catalogue["tools"])
-    ids = [tool["id"] for tool in catalogue["tools"]]
+    catalog = {**written, "tools": load_catalog(file).tools}
+    assert catalog["catalog"]["digest"] == digest_of(catalog)
+    assert all(tool["digest"] == tool_digest(tool) for tool in catalog["tools"])
+    ids = [tool["id"] for tool in catalog["tools"]]
     assert ids == sorted(ids)
-    for tool in (tool for tool in catalogue["tools"] if tool["kind"] != "native"):
+    for tool in (tool for tool in catalog["tools"] if tool["kind"] != "native"):
         for part in (tool["payload"], tool["result"], *tool.get("artifacts", ()), *_behaviour(tool)):
             jsonschema_rs.meta.validate(part["schema"])
             assert "$schema" not in part["schema"]
         judge = jsonschema_rs.Draft202012Validator(tool["payload"]["schema"])
         assert all(judge.is_valid(example) for example in tool["payload"].get("examples", ()))
-    for completion in catalogue.get("completions", ()):
+    for completion in catalog.get("completions", ()):
         jsonschema_rs.meta.validate(completion["result"]["schema"])
 
 
-def digest_of(catalogue: dict[str, Any]) -> str:
+def digest_of(catalog: dict[str, Any]) -> str:
     """Return the digest of a catalog, made as its format says."""
-    whole = {key: value for key, value in catalogue.items() if key not in ("$schema", "catalog", "types")}
+    whole = {key: value for key, value in catalog.items() if key not in ("$schema", "catalog", "types")}
     text = json.dumps(whole, sort_keys=True, separators=(",", ":"))
     return f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"
 
@@ -121,18 +121,18 @@ def test_a_type_of_several_tools_stands_in_a_file_once() -> None:
         ),
     ],
 )
-def test_what_is_no_catalogue_is_said(document: object, message: str) -> None:
-    with pytest.raises(CatalogueError, match=message):
-        read_catalogue(document, lambda path: {"tools": []})
+def test_what_is_no_catalog_is_said(document: object, message: str) -> None:
+    with pytest.raises(CatalogError, match=message):
+        parse_catalog(document, lambda path: {"tools": []})
 
 
 @pytest.mark.exhaustive
-def test_a_catalogue_has_at_most_9_kilobytes_a_tool() -> None:
+def test_a_catalog_has_at_most_9_kilobytes_a_tool() -> None:
     namespace: dict[str, Any] = {"TOOLSETS": 5, "TOOLS": 20}
     exec(benchmarks.generate.DESIGN, namespace)  # the design of the benchmark, which has 1,000 tools
     everything = Agent("all", "Uses all.", *map(Use, namespace["toolsets"]))
     service = Service("big", "All of it.", *namespace["toolsets"], everything)
-    evaluation = build(Design("large", "A large catalogue.", service))
+    evaluation = build(Design("large", "A large catalog.", service))
     assert evaluation.design is not None
     tree = generate(evaluation.design, module="design")
     sizes = {path: len(text.encode()) for path, text in tree.items() if path.endswith(".json")}

@@ -13,7 +13,7 @@ import pytest
 from tests.catalog_entries import catalog_entry
 from tests.selection import first
 from toolgen.calls.functions.type_codec import TypeCodec
-from toolgen.catalog import load_catalogue
+from toolgen.catalog import load_catalog
 from toolgen.catalog.entry import DESIGN_ONLY, tool_digest, without
 from toolgen.contract.names import Hint
 from toolgen.runtime import ConfirmSpec, ToolSpec
@@ -33,7 +33,7 @@ AGENTS = [file.parent for tree in TREES for file in sorted(tree.glob("*/agents/*
 
 def generated(package: Path) -> dict[str, Any]:
     """Return the entries of a catalog by id, less what a runtime cannot know."""
-    tools = load_catalogue(package / "tool_schemas.json").tools
+    tools = load_catalog(package / "tool_schemas.json").tools
     return {tool["id"]: without(tool, DESIGN_ONLY) for tool in tools if tool["kind"] != "native"}
 
 
@@ -68,7 +68,7 @@ def test_the_entry_of_an_agents_tool_is_as_the_agent_calls_it(package: Path) -> 
     "package", first([*PACKAGES, *AGENTS], 10), ids=lambda path: str(path.relative_to(ROOT))
 )
 def test_the_digest_of_a_spec_is_that_of_its_entry(package: Path) -> None:
-    tools = load_catalogue(package / "tool_schemas.json").tools
+    tools = load_catalog(package / "tool_schemas.json").tools
     entries = {tool["id"]: tool for tool in tools}
     for spec in module(package).SPECS:
         assert spec.digest == tool_digest(entries[spec.id])

@@ -17,7 +17,7 @@ from toolgen.cli.reimporting import Effect
 from toolgen.cli.timeline import timeline
 from toolgen.runtime import Suspended
 
-from .compatibility.pairs import CATALOGUE
+from .compatibility.pairs import CATALOG
 from .conftest import ProjectFolder
 from .terminal import at_a_terminal
 
@@ -248,9 +248,9 @@ def test_reasons_of_mcp_servers(text: str, shown: str) -> None:
 
 
 @each_text
-def test_findings_of_catalogues(project: ProjectFolder, text: str, shown: str) -> None:
+def test_findings_of_catalogs(project: ProjectFolder, text: str, shown: str) -> None:
     """Names in sentences are literals of Python, in which the backslash of a text is escaped already."""
-    entry = json.loads(CATALOGUE.read_text("utf-8"))["tools"][0]
+    entry = json.loads(CATALOG.read_text("utf-8"))["tools"][0]
     entry["payload"]["schema"] = {"type": "object", "properties": {text: {"type": "array", "items": {}}}}
     later = {**entry, "description": text, "deprecated": {"reason": text}, "payload": {**entry["payload"]}}
     later["payload"]["schema"] = {"type": "object", "properties": {text: {"type": "string"}}}

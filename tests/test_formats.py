@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from tests.golden import design, write
-from toolgen.catalog import CatalogueError, load_catalogue
+from toolgen.catalog import CatalogError, load_catalog
 from toolgen.cli import main
 from toolgen.codegen import generate
 from toolgen.codegen.write import write as write_tree
@@ -65,7 +65,7 @@ def numbered(document: dict[str, Any], key: str, number: object) -> str:
     return json.dumps(rest if number == MISSING else {**document, key: number})
 
 
-def catalogue(folder: Path, number: object) -> None:
+def catalog(folder: Path, number: object) -> None:
     document = json.loads(generate(design("unions"), module="design")[CATALOG])
     document["catalog"] = json.loads(numbered(document["catalog"], "format", number))
     (folder / CATALOG).write_text(json.dumps(document), "utf-8")
@@ -133,12 +133,12 @@ def event(folder: Path, number: object) -> None:
 
 FORMATS = (
     Format(
-        name="catalogue",
+        name="catalog",
         number=3,
         others=(1, 2, 4),
-        make=catalogue,
-        open=lambda folder: load_catalogue(folder / CATALOG),
-        refused=(CatalogueError, "is a catalog of format {}, and this toolgen reads format 3: generate it"),
+        make=catalog,
+        open=lambda folder: load_catalog(folder / CATALOG),
+        refused=(CatalogError, "is a catalog of format {}, and this toolgen reads format 3: generate it"),
     ),
     Format(
         name="generated code",

@@ -351,5 +351,5 @@ async def test_a_new_folder_keeps_its_first_artifact(tmp_path: Path) -> None:
             result = await made.call("get_time_series", {"device_id": "h23", **period}, meta)
     (artifact,) = result.artifacts
     assert artifact.ref is not None
-    assert artifact.ref.not_kept == ""
+    assert artifact.ref.not_stored_reason == ""
     assert artifact.ref.uri

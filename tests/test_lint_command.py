@@ -66,7 +66,7 @@ def test_a_finding_has_the_line_of_the_tool_and_a_fix(desk: ProjectFolder) -> No
     assert finding["suppressible"]
 
 
-def test_a_catalogue_is_linted_without_its_design(desk: ProjectFolder) -> None:
+def test_a_catalog_is_linted_without_its_design(desk: ProjectFolder) -> None:
     desk.run("gen")
     done = desk.run("lint", "app/gen/tool_schemas.json", "--format", "github")
     assert done.out.startswith("::warning file=app/gen/tool_schemas.json,title=unbounded-list::")

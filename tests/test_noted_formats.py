@@ -14,7 +14,7 @@ import pytest
 
 from tests.catalog_entries import catalog_entry
 from tests.golden import write
-from toolgen.catalog import format_schema, read_catalogue
+from toolgen.catalog import format_schema, parse_catalog
 from toolgen.catalog.entry import DESIGN_ONLY, without
 from toolgen.codegen import generate
 from toolgen.dsl import (
@@ -89,17 +89,17 @@ def spec(texts: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> Ite
         del sys.modules[name]
 
 
-def test_a_catalogue_lists_the_formats_that_codecs_check(texts: dict[str, str]) -> None:
-    catalogue = json.loads(texts["tool_schemas.json"])
-    assert catalogue["catalog"]["asserted_formats"] == [
+def test_a_catalog_lists_the_formats_that_codecs_check(texts: dict[str, str]) -> None:
+    catalog = json.loads(texts["tool_schemas.json"])
+    assert catalog["catalog"]["asserted_formats"] == [
         "date", "date-time", "email", "hostname", "ipv4", "ipv6", "uri", "uuid"
     ]  # fmt: skip
-    jsonschema.Draft202012Validator(format_schema()).validate(catalogue)
+    jsonschema.Draft202012Validator(format_schema()).validate(catalog)
 
 
 def test_a_type_points_to_the_formats_that_somebody_else_wrote(texts: dict[str, str]) -> None:
-    catalogue = read_catalogue(json.loads(texts["tool_schemas.json"]))
-    (tool,) = catalogue.tools
+    catalog = parse_catalog(json.loads(texts["tool_schemas.json"]))
+    (tool,) = catalog.tools
 
     def nested(name: str) -> list[str]:
         return [f"/$defs/{name}{pointer}" for pointer in POINTERS]
@@ -108,7 +108,7 @@ def test_a_type_points_to_the_formats_that_somebody_else_wrote(texts: dict[str, 
     assert tool["result"]["noted_formats"] == POINTERS
     assert tool["artifacts"][0]["noted_formats"] == nested("SendLogMails")
     assert tool["confirmation"]["payload"]["noted_formats"] == nested("SendApprovalMails")
-    (completion,) = catalogue.completions
+    (completion,) = catalog.completions
     assert completion["result"]["noted_formats"] == nested("SumsResultMail")
 
 
@@ -120,6 +120,6 @@ def test_a_codec_checks_the_one_and_not_the_other(spec: ToolSpec[Any, Any]) -> N
 
 
 def test_the_runtime_says_the_same(texts: dict[str, str], spec: ToolSpec[Any, Any]) -> None:
-    (tool,) = read_catalogue(json.loads(texts["tool_schemas.json"])).tools
+    (tool,) = parse_catalog(json.loads(texts["tool_schemas.json"])).tools
     assert catalog_entry(spec) == without(tool, DESIGN_ONLY)
     assert spec.digest == tool["digest"]

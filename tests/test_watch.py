@@ -168,7 +168,7 @@ def test_a_file_that_each_round_writes_again_begins_no_other_one(project: Projec
     """Such as a page about the tools, which the design writes."""
     file = project.path / "pyproject.toml"
     changes = Changes(Round(file=file, format="text", typescript=None, is_forced=False))
-    page = project.write("catalogue.md", "# Tools\n")
+    page = project.write("catalog.md", "# Tools\n")
 
     def are_there(*, rewritten: bool) -> bool:
         vars(changes)["_changes"] = iter([{(Change.modified, str(page))}])

@@ -20,7 +20,7 @@ from typer.main import get_command
 
 import toolgen
 from toolgen.adapters.http.problems import PROBLEMS
-from toolgen.catalog.reader import format_schema as catalogue_schema
+from toolgen.catalog.reader import format_schema as catalog_schema
 from toolgen.cli import mcp_settings
 from toolgen.cli.app import app
 from toolgen.cli.config import EXAMPLES
@@ -54,7 +54,7 @@ def wire() -> str:
         ),
         "HTTP problems": (f"{name} {status}" for name, (status, _) in PROBLEMS.items()),
         "events": _definitions(event_schema()["$defs"]),
-        "catalogue": _schema_lines("catalogue", catalogue_schema()),
+        "catalog": _schema_lines("catalog", catalog_schema()),
         "findings": _schema_lines("finding", finding_schema()),
         "codes": sorted({*RULES, *TEXTS}),
         "settings": [*EXAMPLES, *(f"mcp.NAME.{key}" for key in mcp_settings._KEYS)],

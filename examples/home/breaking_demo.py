@@ -12,12 +12,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 ROOT = Path(__file__).parents[2]
-CATALOGUE = ROOT / "gen" / "tool_schemas.json"
+CATALOG = ROOT / "gen" / "tool_schemas.json"
 
 
 def promised_before() -> str:
     """Return the catalog as it would be if the limit of `list_devices` had been lowered since."""
-    document = json.loads(CATALOGUE.read_text("utf-8"))
+    document = json.loads(CATALOG.read_text("utf-8"))
     (tool,) = [tool for tool in document["tools"] if tool["name"] == "list_devices"]
     tool["payload"]["schema"]["properties"]["limit"]["maximum"] *= 2
     return json.dumps(document)

@@ -156,7 +156,7 @@ async def test_without_a_store_the_output_has_the_data() -> None:
     planner = ScriptedPlanner([calling(painting("0123"), painting("x", 20_000)), first_answer])
     found = await ran(planner, toolsets=(PAINTER,))
     assert [json.loads(one.json)["pixels"] for one in found.output.artifacts] == ["0123", LARGE]
-    assert [(one.uri, one.not_kept) for one in found.output.artifacts] == [("", NO_STORE)] * 2
+    assert [(one.uri, one.not_stored_reason) for one in found.output.artifacts] == [("", NO_STORE)] * 2
     ends = sorted(found.of("tool_end"), key=lambda end: end.tool_call_id)
     refs = [ref for event in ends for ref in event.artifacts]
     assert [(ref.get("data"), ref["size"]) for ref in refs] == [({"pixels": "0123"}, 17), (None, 20_013)]
@@ -173,7 +173,7 @@ async def test_a_store_that_fails_ends_no_run(caplog: pytest.LogCaptureFixture) 
     assert found.output.text == '"painted"'
     small, large = found.output.artifacts
     assert (small.json, large.json) == ('{"pixels":"0123"}', "")
-    assert {one.not_kept for one in found.output.artifacts} == {"the artifact store failed"}
+    assert {one.not_stored_reason for one in found.output.artifacts} == {"the artifact store failed"}
     assert "the disk is on fire" in caplog.text
 
 

@@ -77,7 +77,7 @@ async def test_an_artifact_of_a_result_is_stored_once(error: StoreError) -> None
     planner = ScriptedPlanner([calling(painting("x", 20_000)), first_answer])
     found = await turn(planner, MemorySessionStore(), PAINTER, capabilities=[ArtifactsCapability(store)])
     (artifact,) = found.output.artifacts
-    assert (artifact.not_kept, artifact.uri.endswith("?version=1")) == ("", True)
+    assert (artifact.not_stored_reason, artifact.uri.endswith("?version=1")) == ("", True)
 
 
 async def test_a_result_that_is_too_large_is_stored_when_the_store_is_there_again() -> None:

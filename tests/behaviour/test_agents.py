@@ -28,7 +28,7 @@ from toolgen.agents import (
     RunOutput,
     ScriptedPlanner,
 )
-from toolgen.catalog import load_catalogue
+from toolgen.catalog import load_catalog
 from toolgen.cli.stubs import toolsets
 from toolgen.runtime import Runtime, ToolContext
 
@@ -74,9 +74,9 @@ class House:
         return garage_devices.CountResult(count=2)
 
 
-def catalogue(path: str) -> dict[str, Any]:
+def catalog(path: str) -> dict[str, Any]:
     file = GEN / path / "tool_schemas.json"
-    return {**json.loads(file.read_text("utf-8")), "tools": load_catalogue(file).tools}
+    return {**json.loads(file.read_text("utf-8")), "tools": load_catalog(file).tools}
 
 
 @pytest.mark.exhaustive
@@ -94,11 +94,11 @@ def test_the_public_surface_is_there(package: Any) -> None:
 
 
 @pytest.mark.parametrize("package", [chat, diagnostics, keeper])
-def test_agent_specs_and_catalogue_name_the_same_tools(package: Any) -> None:
+def test_agent_specs_and_catalog_name_the_same_tools(package: Any) -> None:
     tools = [(tool.id, tool.name) for tool in package.AGENT.tools]
     assert [(spec.id, spec.name) for spec in package.SPECS] == tools
     folder = package.__name__.partition(".gen.")[2].replace(".", "/")
-    entries = [tool for tool in catalogue(folder)["tools"] if tool["kind"] != "native"]
+    entries = [tool for tool in catalog(folder)["tools"] if tool["kind"] != "native"]
     assert [(tool["id"], tool["name"]) for tool in entries] == sorted(tools)
 
 
@@ -123,10 +123,10 @@ def test_an_agent_asks_in_its_own_words_for_what_the_tool_takes() -> None:
     assert own.hint == "Really reset {device_id}?"
     assert own.when == {"mode": ("hard",)}
     assert own.payload is given.payload
-    (entry,) = (tool for tool in catalogue("assistant/agents/chat")["tools"] if "confirmation" in tool)
+    (entry,) = (tool for tool in catalog("assistant/agents/chat")["tools"] if "confirmation" in tool)
     assert entry["confirmation"]["hint"] == own.hint
     assert entry["confirmation"]["payload"]["name"] == "Reason"
-    (root,) = (tool for tool in catalogue("")["tools"] if "confirmation" in tool)
+    (root,) = (tool for tool in catalog("")["tools"] if "confirmation" in tool)
     assert root["confirmation"]["hint"] == "Reset {device_id}?"
 
 
@@ -136,7 +136,7 @@ def test_the_limits_of_an_agent_are_those_of_the_design() -> None:
     assert policy.history is not None
     assert (policy.history.keep_turns, policy.history.summarize_after) == (10, 20)
     assert chat.AGENT.transfers == ("assistant.diagnostics",)
-    assert catalogue("assistant/agents/chat")["agent"] == {
+    assert catalog("assistant/agents/chat")["agent"] == {
         "id": "assistant.chat",
         "description": "Talks with people.",
         "policy": {
@@ -159,7 +159,7 @@ def test_an_exported_toolset_is_a_route_to_its_agent() -> None:
         agent=diagnostics.AGENT_ID,
         prompts={"assistant.checks.check_device": "What is wrong with {device_id}? {{question}}: {question}"},
     )
-    served = [tool for tool in catalogue("")["tools"] if tool["kind"] == "agent"]
+    served = [tool for tool in catalog("")["tools"] if tool["kind"] == "agent"]
     assert {(tool["toolset"], tool["agent"]) for tool in served} == {("checks", diagnostics.AGENT_ID)}
 
 
@@ -174,8 +174,8 @@ def test_an_agent_takes_one_executor_a_toolset_that_needs_one() -> None:
     assert inspect.getfullargspec(keeper.register).kwonlyargs == ["planner", "instructions", "dynamic"]
 
 
-def test_the_whole_catalogue_tells_of_agents_and_completions() -> None:
-    whole = catalogue("")
+def test_the_whole_catalog_tells_of_agents_and_completions() -> None:
+    whole = catalog("")
     assert list(whole) == ["$schema", "catalog", "types", "tools", "agents", "completions"]
     assert [agent["id"] for agent in whole["agents"]] == [
         chat.AGENT_ID,

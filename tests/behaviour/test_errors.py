@@ -237,7 +237,7 @@ async def test_the_end_of_the_call_names_the_error() -> None:
     assert (end.error.get("code"), end.error["message"]) == ("not_found", "no device d9")
 
 
-def test_the_catalogue_has_the_schemas_of_the_errors() -> None:
+def test_the_catalog_has_the_schemas_of_the_errors() -> None:
     schema = devices.READ.errors["not_found"].codec
     assert schema is not None
     jsonschema.Draft202012Validator(schema.schema).validate({"id": "d9", "close": []})

@@ -14,14 +14,14 @@ from tests.schema_reader.random_schemas import Draws
 Pair: TypeAlias = tuple[Any, Any]
 
 CORPORA: Final = Path(__file__).parents[3] / "shared" / "corpora"
-CATALOGUE: Final = Path(__file__).parents[2] / "gen" / "tool_schemas.json"
+CATALOG: Final = Path(__file__).parents[2] / "gen" / "tool_schemas.json"
 
 
 def tool_schemas() -> list[Any]:
     """Return the schemas of the example's catalog, and those of the corpora where they are there."""
-    from toolgen.catalog import load_catalogue
+    from toolgen.catalog import load_catalog
 
-    found = [type_.schema for type_ in load_catalogue(CATALOGUE).types()]
+    found = [type_.schema for type_ in load_catalog(CATALOG).types()]
     for file in sorted(CORPORA.glob("tools_*.jsonl")):
         for line in file.read_text("utf-8").splitlines():
             record = json.loads(line)

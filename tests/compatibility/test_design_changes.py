@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from toolgen.catalog import read_catalogue
+from toolgen.catalog import parse_catalog
 from toolgen.checks.compatibility import ContractChange, ParkedCall, compare, contract_of, parked_changes
 from toolgen.codegen import generate
 from toolgen.dsl import (
@@ -120,7 +120,7 @@ def contract(service: Service) -> Any:
     evaluation = build(Design("home", "A home.", service))
     assert evaluation.design is not None, [each.message for each in evaluation.diagnostics]
     texts = generate(evaluation.design, module="d")
-    return contract_of(read_catalogue(json.loads(texts["tool_schemas.json"])))
+    return contract_of(parse_catalog(json.loads(texts["tool_schemas.json"])))
 
 
 DEVICES = Toolset("devices", "Devices.", tool())
@@ -298,7 +298,7 @@ SHARED = {"properties": {"depth": {"$ref": "#/$defs/Depth"}}}
 def sent(schema: Mapping[str, Any]) -> Any:
     """Return a contract of one tool that takes what fits a schema."""
     tools = [{"id": "desk.devices.list", "payload": {"name": "P", "schema": {"type": "object", **schema}}}]
-    return contract_of(read_catalogue({"tools": tools}))
+    return contract_of(parse_catalog({"tools": tools}))
 
 
 @pytest.mark.parametrize(
@@ -336,7 +336,7 @@ def test_a_schema_that_is_wrong_hides_no_guard() -> None:
         schema = {"type": "object", "properties": {"pin": pin, **({} if guards else {"site": site})}}
         payload = {"name": "P", "schema": schema, "sensitive": ["/pin"] if guards else []}
         tool = {"id": "desk.devices.list", "payload": payload, **guards}
-        return contract_of(read_catalogue({"tools": [tool]}))
+        return contract_of(parse_catalog({"tools": [tool]}))
 
     before = masked("p", inject=["site"], confirmation={}, timeout=5.0)
     assert {each.code for each in compare(before, masked("("))} == {
@@ -351,7 +351,7 @@ def test_a_schema_that_is_wrong_hides_no_guard() -> None:
 def test_an_agent_asks_before_tools_of_other_designs_too() -> None:
     def asking(**confirmation: Any) -> Any:
         agent = {"id": "desk.clerk", "tools": [{"id": "else.where.list", "name": "list", **confirmation}]}
-        return contract_of(read_catalogue({"tools": [], "agents": [agent]}))
+        return contract_of(parse_catalog({"tools": [], "agents": [agent]}))
 
     there = compare(asking(confirmation={}), asking())
     assert verdict(there) == {"confirmation-removed": "w"}

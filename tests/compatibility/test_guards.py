@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-from toolgen.catalog import read_catalogue
+from toolgen.catalog import parse_catalog
 from toolgen.checks.compatibility import compare, contract_of
 
 
 def sent(schema: Mapping[str, Any]) -> Any:
     """Return a contract of one tool that takes what fits a schema."""
     tools = [{"id": "desk.devices.list", "payload": {"name": "P", "schema": {"type": "object", **schema}}}]
-    return contract_of(read_catalogue({"tools": tools}))
+    return contract_of(parse_catalog({"tools": tools}))
 
 
 @pytest.mark.parametrize(
@@ -31,7 +31,7 @@ def test_tools_of_one_name_that_move_together_keep_their_guards(
 ) -> None:
     def asking(ids: Sequence[str], **guards: Any) -> Any:
         tools = [{"id": id_, "payload": {"name": "P", "schema": {"type": "object"}}, **guards} for id_ in ids]
-        return contract_of(read_catalogue({"tools": tools}))
+        return contract_of(parse_catalog({"tools": tools}))
 
     changes = compare(asking(old, confirmation={}), asking(now))
     assert [each.tool for each in changes if each.rule.is_weakening] == [*now]
@@ -42,7 +42,7 @@ def test_an_agent_of_another_service_keeps_its_guards() -> None:
     def limited(service: str, most: int, **confirmation: Any) -> Any:
         tools = [{"id": "else.where.list", "name": "list", **confirmation}]
         agent = {"id": f"{service}.clerk", "tools": tools, "policy": {"max_tool_calls": most}}
-        return contract_of(read_catalogue({"tools": [], "agents": [agent]}))
+        return contract_of(parse_catalog({"tools": [], "agents": [agent]}))
 
     changes = compare(limited("desk", 8, confirmation={}), limited("office", 80))
     assert [each.code for each in changes] == ["confirmation-removed", "agent-removed", "limit-loosened"]
@@ -56,7 +56,7 @@ def test_a_tool_that_the_provider_runs_now_asks_nobody() -> None:
         "confirmation": {},
     }
     native = {"id": "desk.devices.list", "kind": "native", "provider": "openai", "config": {}}
-    changes = compare(*(contract_of(read_catalogue({"tools": [each]})) for each in (tool, native)))
+    changes = compare(*(contract_of(parse_catalog({"tools": [each]})) for each in (tool, native)))
     assert [each.code for each in changes] == ["tool-removed", "confirmation-removed"]
 
 
@@ -99,7 +99,7 @@ def test_a_branch_of_another_kind_loosens_no_limit() -> None:
 def test_a_masked_field_among_the_others_of_a_map_is_still_there() -> None:
     def masked(schema: Any, *places: str) -> Any:
         result = {"name": "R", "schema": schema, "sensitive": [*places]}
-        return contract_of(read_catalogue({"tools": [{"id": "desk.devices.list", "result": result}]}))
+        return contract_of(parse_catalog({"tools": [{"id": "desk.devices.list", "result": result}]}))
 
     text = {"type": "string"}
     named = masked({"type": "object", "properties": {"pin": text}, "additionalProperties": text}, "/pin")

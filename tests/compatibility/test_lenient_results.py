@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import pytest
 
-from toolgen.catalog import read_catalogue
+from toolgen.catalog import parse_catalog
 from toolgen.checks.compatibility import compare, contract_of
 from toolgen.codegen import generate
 from toolgen.dsl import Attribute, BindTo, Design, Method, Result, Service, String, Tool, Toolset, build
@@ -28,7 +28,7 @@ def contract(answers: Literal["strict", "lenient"], *fields: Attribute) -> Any:
     evaluation = build(Design("shop", "A shop.", service))
     assert evaluation.design is not None, [each.message for each in evaluation.diagnostics]
     texts = generate(evaluation.design, module="d")
-    return contract_of(read_catalogue(json.loads(texts["tool_schemas.json"])))
+    return contract_of(parse_catalog(json.loads(texts["tool_schemas.json"])))
 
 
 def state(values: tuple[str, ...], *, required: bool = True) -> Attribute:

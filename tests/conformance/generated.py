@@ -8,7 +8,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from toolgen.catalog import load_catalogue
+from toolgen.catalog import load_catalog
 from toolgen.runtime import ToolSpec
 from toolgen.runtime.functions import Codec
 from toolgen.shapes.naming import module_name
@@ -38,15 +38,15 @@ def codecs_of(spec: ToolSpec[Any, Any]) -> Iterator[Codec[Any]]:
 
 
 def packages() -> Iterator[str]:
-    for catalogue in [
+    for catalog in [
         ROOT / "gen/tool_schemas.json",
         *sorted(ROOT.glob("tests/cases/*/gen/tool_schemas.json")),
     ]:
-        yield ".".join(catalogue.parent.relative_to(ROOT).parts)
+        yield ".".join(catalog.parent.relative_to(ROOT).parts)
 
 
 def specs_of(package: str) -> Iterator[ToolSpec[Any, Any]]:
-    for tool in load_catalogue(ROOT / package.replace(".", "/") / "tool_schemas.json").tools:
+    for tool in load_catalog(ROOT / package.replace(".", "/") / "tool_schemas.json").tools:
         if tool["kind"] == "native":
             continue  # the provider's own; it has no schemas
         service, toolset, _ = tool["id"].split(".")

@@ -29,7 +29,7 @@ from tests.conformance.agreement import is_same
 from tests.conformance.corpora import Record
 from tests.conformance.samples import sample
 from tests.golden import write
-from toolgen.catalog import read_catalogue
+from toolgen.catalog import parse_catalog
 from toolgen.codegen import generate
 from toolgen.dsl import Args, Design, JSONSchema, Return, Service, Tool, Toolset, build
 from toolgen.runtime import ToolValidationError
@@ -65,7 +65,7 @@ class Imported:
     payload: Codec[Any]
     result: Codec[Any] | None
     exported: Mapping[str, Any]
-    """Its entry in the catalogue."""
+    """Its entry in the catalog."""
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ def everything(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Corpora]:
     texts = generate(evaluation.design, module="corpora")
     folder = tmp_path_factory.mktemp("corpora")
     write(folder, {f"{PACKAGE}/{path}": text for path, text in texts.items()})
-    entries = {one["id"]: one for one in read_catalogue(json.loads(texts["tool_schemas.json"])).tools}
+    entries = {one["id"]: one for one in parse_catalog(json.loads(texts["tool_schemas.json"])).tools}
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(folder)
         patch.setattr(sys, "dont_write_bytecode", True)

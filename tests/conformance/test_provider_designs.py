@@ -15,7 +15,7 @@ from tests.conformance.agreement import documents, drawing, is_same, pick
 from tests.conformance.provider_rules import broken, names_broken, without_nullable
 from tests.conformance.random_designs import designs
 from toolgen import dsl
-from toolgen.catalog import read_catalogue
+from toolgen.catalog import parse_catalog
 from toolgen.catalog.providers import DIALECTS, Projection, declarations
 from toolgen.codegen import generate
 from toolgen.dsl import build
@@ -65,7 +65,7 @@ def test_documents_of_random_designs_come_back() -> None:
         evaluation = build(design)
         if evaluation.design is None:
             return
-        tools = read_catalogue(
+        tools = parse_catalog(
             json.loads(generate(evaluation.design, module="tests.random")["tool_schemas.json"])
         ).tools
         tools = tuple({tool["name"]: tool for tool in tools}.values())  # two of one name are refused

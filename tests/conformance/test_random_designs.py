@@ -28,7 +28,7 @@ from tests.conformance.random_designs import designs
 from tests.golden import formatted, write
 from toolgen import dsl
 from toolgen.adapters.mcp import server
-from toolgen.catalog import read_catalogue
+from toolgen.catalog import parse_catalog
 from toolgen.catalog.entry import DESIGN_ONLY, tool_digest, without
 from toolgen.codegen import generate, names, stub
 from toolgen.codegen.layout import service_module, service_scope, shared_scope, toolset_path
@@ -169,7 +169,7 @@ def _import_all(files: dict[str, str]) -> None:
 
 def _check_entries(generated: Generated, files: dict[str, str]) -> None:
     """Compare what the generator says of a tool with what the runtime does."""
-    tools = read_catalogue(json.loads(files[f"{generated.package}/tool_schemas.json"])).tools
+    tools = parse_catalog(json.loads(files[f"{generated.package}/tool_schemas.json"])).tools
     written = {tool["id"]: without(tool, DESIGN_ONLY) for tool in tools}
     made: dict[str, Any] = {}
     for _, module in generated.toolsets():

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from toolgen.catalog import read_catalogue
+from toolgen.catalog import parse_catalog
 from toolgen.codegen import generate
 from toolgen.dsl import build
 from toolgen.dsl.evaluation import Evaluation
@@ -50,4 +50,4 @@ def schemas(evaluation: Evaluation) -> dict[str, Any]:
     """Return the exported schemas of every tool by its name."""
     assert evaluation.design is not None
     text = generate(evaluation.design, module="tools")["tool_schemas.json"]
-    return {each["name"]: each for each in read_catalogue(json.loads(text)).tools}
+    return {each["name"]: each for each in parse_catalog(json.loads(text)).tools}

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from toolgen.catalog import Catalogue, load_catalogue, read_catalogue
+from toolgen.catalog import Catalog, load_catalog, parse_catalog
 from toolgen.cli import main
 from toolgen.codegen import generate
 from toolgen.contract.errors import ToolgenError
@@ -54,21 +54,21 @@ def source(value: object, root: object = None) -> ReaderResult:
     return read_catalog(SourceDocument(name="tool_schemas", value=value), lambda path: root)
 
 
-def imported(folder: Path, value: object, root: object = None) -> Catalogue:
+def imported(folder: Path, value: object, root: object = None) -> Catalog:
     """Return the catalog of the design that an import writes."""
     for path, text in design_files(source(value, root), name="others", service="others").files.items():
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / path).write_text(text, "utf-8")
     evaluation = build(runpy.run_path(str(folder / "others.py"))["design"])
     assert evaluation.design is not None, evaluation.diagnostics
-    return read_catalogue(json.loads(generate(evaluation.design, module="others")[CATALOG]))
+    return parse_catalog(json.loads(generate(evaluation.design, module="others")[CATALOG]))
 
 
-def test_the_design_of_a_catalogue_has_its_tools(tmp_path: Path) -> None:
+def test_the_design_of_a_catalog_has_its_tools(tmp_path: Path) -> None:
     design = build(import_module("tests.cases.behaviour.design").design).design
     assert design is not None
     document = json.loads(generate(design, module="d")[CATALOG])
-    theirs = {tool["name"]: tool for tool in read_catalogue(document).tools if tool["kind"] != "native"}
+    theirs = {tool["name"]: tool for tool in parse_catalog(document).tools if tool["kind"] != "native"}
     ours = {tool["name"]: tool for tool in imported(tmp_path, document).tools}
     assert ours.keys() == theirs.keys()
     for name, tool in ours.items():
@@ -84,13 +84,13 @@ def sentence(tool: Mapping[str, Any]) -> str:
     return str(tool["description"]).partition(" Deprecated: ")[0]
 
 
-def test_an_agents_catalogue_is_imported_with_its_root(
+def test_an_agents_catalog_is_imported_with_its_root(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = ROOT / "gen/assistant/agents/chat/tool_schemas.json"
     assert main(("import", "catalog", str(file), "--name", "chat", "--allow-losses")) == 0
     told = capsys.readouterr().err
-    names = [tool["name"] for tool in load_catalogue(file).tools]
+    names = [tool["name"] for tool in load_catalog(file).tools]
     assert f"imported {len(names)} tools" in told
     design = (folder / "chat_design.py").read_text("utf-8")
     assert all(f'"{name}"' in design for name in names)
@@ -102,7 +102,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_a_catalogue_of_goa_is_imported(tmp_path: Path) -> None:
+def test_a_catalog_of_goa_is_imported(tmp_path: Path) -> None:
     read = source(GOA)
     answer, ping = read.tools
     assert (read.name, answer.name, answer.title, answer.tags) == ("helpers", "answer", "Answer", ("simple",))
@@ -134,7 +134,7 @@ def test_what_only_a_provider_runs_is_left_out_and_a_deprecation_is_said_once() 
 
 
 @pytest.mark.parametrize("value", [[], {"tools": 3}, {"catalog": {"format": 9}, "tools": []}])
-def test_what_is_no_catalogue_is_refused(value: object) -> None:
+def test_what_is_no_catalog_is_refused(value: object) -> None:
     with pytest.raises(ToolgenError, match="the document is") as caught:
         source(value)
     assert caught.value.hint == "pass a tool_schemas.json of toolgen or of Goa-AI"
@@ -148,8 +148,8 @@ def test_a_tool_that_asks_a_person_asks_in_the_design_too(tmp_path: Path) -> Non
         "confirmation": {"hint": "Wipe {device}?"},
         "payload": {"name": "P", "schema": {"type": "object", "properties": {"device": {"type": "string"}}}},
     }
-    catalogue = {"catalog": {"format": 3, "design": "shop"}, "tools": [tool]}
-    (finding,) = source(catalogue).findings
+    catalog = {"catalog": {"format": 3, "design": "shop"}, "tools": [tool]}
+    (finding,) = source(catalog).findings
     assert (finding.tool, finding.place.pointer) == ("wipe", "/tools/0/confirmation")
-    (wipe,) = imported(tmp_path, catalogue).tools
+    (wipe,) = imported(tmp_path, catalog).tools
     assert "confirmation" in wipe

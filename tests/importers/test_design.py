@@ -16,7 +16,7 @@ from pydantic import Field
 from tests import golden
 from tests.checked import bound
 from tests.importers.designs import UNIQUE, built, errors, imported, object_, schemas, source, tool
-from toolgen.catalog import read_catalogue
+from toolgen.catalog import parse_catalog
 from toolgen.codegen import generate
 from toolgen.codegen.write.staging import stage
 from toolgen.contract.tool_facts import Icon
@@ -267,7 +267,7 @@ def test_a_schema_in_words_accepts_what_it_accepted(tmp_path: Path) -> None:
 def test_a_union_that_toolgen_wrote_is_read_back(tmp_path: Path) -> None:
     checked = golden.design("unions")
     files = generate(checked, module="unions")
-    (exported,) = read_catalogue(json.loads(files["tool_schemas.json"])).tools
+    (exported,) = parse_catalog(json.loads(files["tool_schemas.json"])).tools
     found = imported(tool("draw", exported["payload"]["schema"]))
     text = found.files["tools.py"]
     assert text.count("d.OneOf(") == 8

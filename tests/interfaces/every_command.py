@@ -113,8 +113,8 @@ def write_files(project: ProjectFolder) -> None:
     project.write("other.toml", settings.replace(":runtime", ":runtime_for_tests"))
     schema = {"type": "object", "description": HOSTILE, "properties": {"a": {}}}
     entry = {"id": "a.b.go", "name": "go", "description": HOSTILE, "payload": {"name": "P", "schema": schema}}
-    catalogue = {"catalog": {"format": 3, "design": HOSTILE}, "tools": [entry]}
-    project.write("other.json", json.dumps(catalogue))
+    catalog = {"catalog": {"format": 3, "design": HOSTILE}, "tools": [entry]}
+    project.write("other.json", json.dumps(catalog))
     listed = [
         {"name": f"a{HOSTILE}", "description": HOSTILE, "inputSchema": {"type": HOSTILE}},
         {"name": "b", "description": HOSTILE, "inputSchema": {"type": "object"}},

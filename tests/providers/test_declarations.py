@@ -11,7 +11,7 @@ import pytest
 from examples.home.app import runtime_for_tests
 from gen.assistant.toolsets import devices
 from tests.selection import first
-from toolgen.catalog import load_catalogue
+from toolgen.catalog import load_catalog
 from toolgen.catalog.providers import DIALECTS, EntryError, declarations
 from toolgen.contract.errors import ToolgenError
 
@@ -22,7 +22,7 @@ def entry(name: str, **properties: Any) -> dict[str, Any]:
 
 
 TEXT = {"type": "string"}
-CATALOG = load_catalogue(Path(__file__).parents[2] / "gen/tool_schemas.json")
+CATALOG = load_catalog(Path(__file__).parents[2] / "gen/tool_schemas.json")
 
 
 def test_the_envelopes() -> None:

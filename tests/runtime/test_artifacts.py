@@ -62,7 +62,7 @@ async def test_a_result_says_where_its_artifacts_are(store: ArtifactStore) -> No
         digest=f"sha256:{sha256(document).hexdigest()}",
         json=document.decode(),
     )
-    assert (large.json, large.size, large.not_kept) == ("", 213, "")
+    assert (large.json, large.size, large.not_stored_reason) == ("", 213, "")
     for artifact, ref in zip(result.artifacts, (small, large), strict=True):
         found = await made.artifacts.load(ref.uri, session_id="s")
         assert found.data == artifact.json
@@ -125,8 +125,8 @@ async def test_without_a_store_the_data_is_in_the_result_and_small_data_in_the_e
     (ended,) = [event async for event in told]
     assert isinstance(ended, ToolEnd)
     small, large = map(ref_of, ended.artifacts)
-    assert (small.uri, small.json, small.not_kept) == ("", '{"pixels":"xxx"}', NO_STORE)
-    assert (large.uri, large.json, large.not_kept) == ("", "", NO_STORE)
+    assert (small.uri, small.json, small.not_stored_reason) == ("", '{"pixels":"xxx"}', NO_STORE)
+    assert (large.uri, large.json, large.not_stored_reason) == ("", "", NO_STORE)
     photo = PHOTO.get(result)
     assert photo is not None
     assert photo.pixels == "xxx"
@@ -159,12 +159,12 @@ def test_a_store_that_fails_loses_the_artifact_and_not_the_result(
         result = await runtime(Broken(error)).call("paint", {"sizes": [3, 200]}, META)
         small, large = refs(result)
         assert result.json == b'"painted"'
-        assert (small.uri, small.json, small.not_kept) == (
+        assert (small.uri, small.json, small.not_stored_reason) == (
             "",
             '{"pixels":"xxx"}',
             "the artifact store failed",
         )
-        assert (large.uri, large.json, large.not_kept) == ("", "", "the artifact store failed")
+        assert (large.uri, large.json, large.not_stored_reason) == ("", "", "the artifact store failed")
         assert asyncio.get_running_loop().time() - began == (60 if error is None else 0)
 
     calls()
@@ -175,9 +175,9 @@ async def test_an_artifact_that_is_too_large_for_its_host_is_not_kept(store: Art
     capability = ArtifactsCapability(store, most_bytes=100, most_bytes_of_owner=150)
     made = runtime_with(capability)
     large, first, second, third = refs(await made.call("paint", {"sizes": [200, 30, 31, 60]}, META))
-    assert large.not_kept == "the artifact has 213 bytes; the limit is 100"
-    assert (first.not_kept, second.not_kept) == ("", "")
-    assert third.not_kept == "all artifacts together exceed the limit of 150 bytes"
+    assert large.not_stored_reason == "the artifact has 213 bytes; the limit is 100"
+    assert (first.not_stored_reason, second.not_stored_reason) == ("", "")
+    assert third.not_stored_reason == "all artifacts together exceed the limit of 150 bytes"
 
 
 def runtime_with(capability: ArtifactsCapability) -> Runtime:

@@ -26,11 +26,11 @@ async def test_what_an_executor_keeps_comes_back_with_the_answer(engine: InProce
     seen: list[Any] = []
 
     async def asks(payload: Any, ctx: ToolContext) -> Any:
-        seen.append((ctx.kept, ctx.answer))
-        if ctx.kept is None:
-            return ToolOutcome.ask("Which floor?", keep={"page": "opaque"})
-        if ctx.kept == {"page": "opaque"}:
-            return ToolOutcome.need_credential({"url": "https://example.com"}, "Sign in.", keep=["2"])
+        seen.append((ctx.resume_state, ctx.answer))
+        if ctx.resume_state is None:
+            return ToolOutcome.ask("Which floor?", resume_state={"page": "opaque"})
+        if ctx.resume_state == {"page": "opaque"}:
+            return ToolOutcome.need_credential({"url": "https://example.com"}, "Sign in.", resume_state=["2"])
         return nothing()
 
     made = runtime(Listing(asks), engine=engine)

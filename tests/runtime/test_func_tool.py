@@ -22,7 +22,7 @@ from gen.types import Device
 from tests.catalog_entries import catalog_entry
 from tests.runtime.typed_functions import Point, called, issues, search
 from toolgen.calls.functions.tools import FunctionFacts, func_tool
-from toolgen.catalog import format_schema, load_catalogue
+from toolgen.catalog import format_schema, load_catalog
 from toolgen.catalog.reader import FORMAT_ID
 from toolgen.contract.tool_facts import ToolFacts
 from toolgen.runtime import (
@@ -281,9 +281,9 @@ class CallContext:
     pass
 
 
-def test_a_function_has_the_catalogue_entry_of_a_tool() -> None:
+def test_a_function_has_the_catalog_entry_of_a_tool() -> None:
     entry = catalog_entry(func_tool(search, annotations={"read_only": True}).spec)
-    generated = load_catalogue(Path(devices.__file__).with_name("tool_schemas.json"))
+    generated = load_catalog(Path(devices.__file__).with_name("tool_schemas.json"))
     known = next(tool for tool in generated.tools if tool["id"] == devices.LIST_DEVICES.id)
     assert catalog_entry(devices.LIST_DEVICES) == known
     head = {"format": 3, "design": "d", "asserted_formats": [], "digest": "sha256:" + 64 * "0"}

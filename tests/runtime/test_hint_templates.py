@@ -27,7 +27,7 @@ def test_what_the_author_left_open_is_taken_with_care(annotations: Any, differs:
     assert spec(annotations=annotations).hints == {**CAREFUL, **differs}
 
 
-def test_the_catalogue_says_the_same() -> None:
+def test_the_catalog_says_the_same() -> None:
     told: Any = catalog_entry(spec(annotations={"read_only": True}))["annotations"]
     assert told == {
         "readOnlyHint": True,

@@ -179,7 +179,7 @@ async def test_what_its_design_does_not_declare_is_the_executors_bug(
     assert await made.waits.list() == (), "nothing waits that nobody was told of"
 
 
-def test_the_catalogue_advertises_what_comes_at_once() -> None:
+def test_the_catalog_advertises_what_comes_at_once() -> None:
     schema = maintenance.UPDATE_FIRMWARE.output_schema
     assert catalog_entry(maintenance.UPDATE_FIRMWARE)["output"] == schema
     for document in ({"minutes": 4}, {"version": "2.4.0"}):

@@ -267,7 +267,7 @@ def test_the_keys_of_an_issue_are_read_from_its_path() -> None:
 def test_a_reference_to_an_artifact_is_read_back() -> None:
     for seed in range(50):
         some = Some(seed)
-        names = ("kind", "uri", "media_type", "digest", "not_kept")
+        names = ("kind", "uri", "media_type", "digest", "not_stored_reason")
         data = some.one("", some.document().decode())
         ref = ArtifactRef(**{name: some.text() for name in names}, size=some.one(0, 7), json=data)
         assert ref_of(from_json(to_json(ref_document(ref)))) == ref, seed

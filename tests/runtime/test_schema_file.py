@@ -14,7 +14,7 @@ import pytest
 
 from tests.golden import CASES, read
 from tests.selection import first
-from toolgen.catalog import load_catalogue, read_catalogue
+from toolgen.catalog import load_catalog, parse_catalog
 from toolgen.contract.errors import ToolgenError
 from toolgen.runtime import RegistrationError, Runtime, ToolCall, ToolContext, ToolResult
 from toolgen.runtime.functions import Codec
@@ -41,8 +41,8 @@ def toolset() -> Any:
     return import_module(f"shipped.{TOOLSET.replace('/', '.')}")
 
 
-def test_the_schema_of_a_codec_is_that_of_the_catalogue(package: Path) -> None:
-    entries = {tool["id"]: tool for tool in load_catalogue(package / CATALOG).tools}
+def test_the_schema_of_a_codec_is_that_of_the_catalog(package: Path) -> None:
+    entries = {tool["id"]: tool for tool in load_catalog(package / CATALOG).tools}
     for spec in toolset().SPECS:
         assert spec.payload.schema == entries[spec.id]["payload"]["schema"]
         assert spec.result.schema == entries[spec.id]["result"]["schema"]
@@ -61,14 +61,14 @@ def test_importing_and_registering_a_toolset_reads_no_schema(package: Path) -> N
 @pytest.mark.parametrize(
     "data", [b"\xff\xfe", b'{"\xe9": 1}', b"[" * 100_000], ids=["mark", "Latin-1", "deep"]
 )
-def test_bytes_that_are_no_json_are_no_catalogue(package: Path, data: bytes) -> None:
+def test_bytes_that_are_no_json_are_no_catalog(package: Path, data: bytes) -> None:
     (package / CATALOG).write_bytes(data)
     with pytest.raises(ToolgenError, match="is not a tool catalog"):
         _ = toolset().SPECS[0].payload.schema
 
 
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16"])
-def test_a_catalogue_that_an_editor_has_saved_is_read(package: Path, encoding: str) -> None:
+def test_a_catalog_that_an_editor_has_saved_is_read(package: Path, encoding: str) -> None:
     path = package / CATALOG
     path.write_text(path.read_text("utf-8"), encoding)
     assert toolset().SPECS[0].payload.schema
@@ -85,7 +85,7 @@ def test_registration_names_the_file_that_was_not_shipped(package: Path) -> None
     assert unread.value.hint == f"ship {CATALOG} with the generated code"
 
 
-def test_a_catalogue_of_another_run_is_named(package: Path) -> None:
+def test_a_catalog_of_another_run_is_named(package: Path) -> None:
     catalog = json.loads((package / CATALOG).read_text("utf-8"))
     (package / CATALOG).write_text(json.dumps({**catalog, "tools": []}), "utf-8")
     codec = toolset().SPECS[0].payload
@@ -93,7 +93,7 @@ def test_a_catalogue_of_another_run_is_named(package: Path) -> None:
         _ = codec.schema
 
 
-def test_the_first_call_of_a_tool_reads_the_catalogue_of_its_toolset_alone(package: Path) -> None:
+def test_the_first_call_of_a_tool_reads_the_catalog_of_its_toolset_alone(package: Path) -> None:
     shipped = package.parents[2]
     for file in shipped.rglob("*.json"):
         if file.parent != package:
@@ -102,7 +102,7 @@ def test_the_first_call_of_a_tool_reads_the_catalogue_of_its_toolset_alone(packa
 
 
 @pytest.mark.parametrize("format", [0, 2, 4, "3", None])
-def test_a_catalogue_of_a_format_that_is_not_read_is_named(package: Path, format: object) -> None:
+def test_a_catalog_of_a_format_that_is_not_read_is_named(package: Path, format: object) -> None:
     catalog = json.loads((package / CATALOG).read_text("utf-8"))
     catalog["catalog"]["format"] = format
     (package / CATALOG).write_text(json.dumps(catalog), "utf-8")
@@ -110,12 +110,12 @@ def test_a_catalogue_of_a_format_that_is_not_read_is_named(package: Path, format
         _ = toolset().SPECS[0].payload.schema
 
 
-def test_a_name_has_one_schema_in_each_catalogue_of_a_toolset() -> None:
+def test_a_name_has_one_schema_in_each_catalog_of_a_toolset() -> None:
     for case in CASES.iterdir():
         for path, text in read(case / "gen").items() if (case / "gen").is_dir() else ():
             if "/toolsets/" in path and path.endswith(CATALOG):
                 found: dict[str, str] = {}
-                for part in read_catalogue(json.loads(text)).types():
+                for part in parse_catalog(json.loads(text)).types():
                     schema = json.dumps(part.schema)
                     assert found.setdefault(part.name, schema) == schema, path
 

@@ -156,7 +156,7 @@ async def test_what_is_spoken_into_a_run_comes_last_until_a_step_has_it(store: S
     assert await store.run_messages("r") == (HELLO, one, two)
     assert await store.run_messages("r", before=9) == (HELLO,)
     assert [said.messages for said in await store.transcript("s")] == [(HELLO, one, two)]
-    await store.write("r", 3, [one, HELLO], heard=["i1", "another"])
+    await store.write("r", 3, [one, HELLO], message_ids=["i1", "another"])
     assert await store.run_messages("r") == (HELLO, one, HELLO, two)
     await store.end("s")
     assert await store.forget(9000.0) == 1

@@ -127,7 +127,7 @@ async def test_ids_are_of_whole_characters(store: SessionStore) -> None:
         store.create("half \ud800", "a"),
         store.begin(turn("half \ud800")),
         store.write("half \ud800", 0, [HELLO]),
-        store.write("r1", 0, [HELLO], heard=["half \ud800"]),
+        store.write("r1", 0, [HELLO], message_ids=["half \ud800"]),
         store.release("half \ud800", "r1"),
     ):
         with pytest.raises(SessionError, match=r"the id 'half \\ud800' holds a lone surrogate"):

@@ -1,4 +1,4 @@
-"""Toolsets of a design: bounded results, injected fields, artifacts, retry hints and catalogues."""
+"""Toolsets of a design: bounded results, injected fields, artifacts, retry hints and catalogs."""
 
 from __future__ import annotations
 
@@ -257,7 +257,7 @@ async def test_a_planner_repairs_a_call_by_its_retry_hint(gen: Gen) -> None:
     assert planner.inputs[2].restrict_to_tool == tools.LIST_DEVICES.name
 
 
-async def test_the_catalogue_and_the_runtime_describe_the_same_tools(gen: Gen) -> None:
+async def test_the_catalog_and_the_runtime_describe_the_same_tools(gen: Gen) -> None:
     tools = gen("assistant.toolsets.devices")
     file = Path(tools.__file__).with_name("tool_schemas.json")
     entries = json.loads(file.read_text("utf-8"))["tools"]

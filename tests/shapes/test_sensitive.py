@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.cases.sensitive.gen.bank.toolsets import payments
-from toolgen.catalog import load_catalogue
+from toolgen.catalog import load_catalog
 from toolgen.contract.logs import logger
 from toolgen.contract.secrets import HIDDEN, Secrets, current, hiding, scrubbed, scrubbed_json
 from toolgen.shapes.fields import ArrayType, Field, MapType, ObjectType, RefType, StringType, UnionType
@@ -179,9 +179,9 @@ def test_a_record_has_no_exception_that_a_handler_could_quote(caplog: pytest.Log
     assert f"ValueError: with {HIDDEN}" in caplog.text
 
 
-def test_the_codec_and_the_catalogue_say_the_same() -> None:
-    catalogue = load_catalogue(Path(payments.__path__[0], "tool_schemas.json"))
-    entries = {tool["id"]: tool for tool in catalogue.tools}
+def test_the_codec_and_the_catalog_say_the_same() -> None:
+    catalog = load_catalog(Path(payments.__path__[0], "tool_schemas.json"))
+    entries = {tool["id"]: tool for tool in catalog.tools}
     for spec in payments.SPECS:
         entry = entries[spec.id]
         assert tuple(entry["payload"].get("sensitive", ())) == pointers_of(spec.payload.sensitive) != ()

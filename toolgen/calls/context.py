@@ -95,8 +95,8 @@ class ToolContext:
     """Spec of the tool."""
     answer: Json = None
     """A person's last answer as JSON; None before an answer. `answered` returns it typed."""
-    kept: Json = None
-    """Value that the executor stored with its last question: `ToolOutcome.ask(…, keep=…)`."""
+    resume_state: Json = None
+    """Value that the executor stored with its last question: `ToolOutcome.ask(…, resume_state=…)`."""
     deadline: float | None = None
     """Time of the event loop, `loop.time()`, at which the call times out; None without a timeout."""
     has_begun: bool = False
@@ -366,7 +366,7 @@ def batch_of(context: ToolContext) -> Batch | None:
 def set_resumption(context: ToolContext, resumption: Resumption) -> None:
     """Set the answers of a resumed call on its context."""
     context.answer = resumption.answer
-    context.kept = resumption.keep
+    context.resume_state = resumption.resume_state
     context._resumption = resumption
     context._key = resumption.key
 

@@ -52,7 +52,7 @@ class ArtifactRef:
     """`sha256:` and the hexadecimal SHA-256 of the data."""
     json: str = ""
     """Data as canonical JSON; "" if it is larger than `Limits.inline_artifact_bytes`."""
-    not_kept: str = ""
+    not_stored_reason: str = ""
     """Why the artifact is not stored, for people; "" if it is."""
 
 
@@ -131,7 +131,7 @@ class ToolOutcome(Generic[R_co]):
 
     @staticmethod
     def ask(
-        question: str, schema: type[Any] | Mapping[str, object] | None = None, *, keep: Json = None
+        question: str, schema: type[Any] | Mapping[str, object] | None = None, *, resume_state: Json = None
     ) -> Unfinished:
         """Ask a person a question. After the answer, the executor runs again from its first line.
 
@@ -139,9 +139,9 @@ class ToolOutcome(Generic[R_co]):
             question: Text for the person.
             schema: Type of the answer, for `ctx.answered(type)`, or a JSON Schema, for `ctx.answer`: a
                 string, number or boolean, or a flat object of them. The default is a string.
-            keep: JSON value that `ctx.kept` returns with the answer.
+            resume_state: JSON value that `ctx.resume_state` returns with the answer.
         """
-        return Unfinished(kind="input", question=question, schema=schema, keep=keep)
+        return Unfinished(kind="input", question=question, schema=schema, resume_state=resume_state)
 
     @staticmethod
     def approval(question: str) -> Unfinished:
@@ -153,12 +153,14 @@ class ToolOutcome(Generic[R_co]):
         return Unfinished(kind="confirmation", question=question)
 
     @staticmethod
-    def need_credential(request: Mapping[str, Json], question: str = "", *, keep: Json = None) -> Unfinished:
+    def need_credential(
+        request: Mapping[str, Json], question: str = "", *, resume_state: Json = None
+    ) -> Unfinished:
         """Suspend the call until the host has a credential. Then the executor runs again from its first line.
 
-        `request` describes the credential. `ctx.kept` returns `keep` then.
+        `request` describes the credential. `ctx.resume_state` returns `resume_state` then.
         """
-        return Unfinished(kind="credential", question=question, request=request, keep=keep)
+        return Unfinished(kind="credential", question=question, request=request, resume_state=resume_state)
 
 
 class WithoutResult:
@@ -172,14 +174,13 @@ class WithoutResult:
 
 @record
 class Unfinished(WithoutResult):
-    """Return value of an executor that needs an answer. Created by `ToolOutcome.ask` and similar
-    functions."""
+    """Return value of an executor that needs an answer, created for example by `ToolOutcome.ask`."""
 
     kind: Literal["confirmation", "input", "credential"]
     question: str = ""
     schema: type[Any] | Mapping[str, Any] | None = None
     request: Mapping[str, Json] | None = None
-    keep: Json = None
+    resume_state: Json = None
     """Value that the executor gets back with the answer; no client sees it."""
 
 

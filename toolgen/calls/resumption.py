@@ -40,10 +40,10 @@ class Resumption:
         return newest
 
     @property
-    def keep(self) -> Json:
+    def resume_state(self) -> Json:
         """Value that the executor stored with its newest question; None without one."""
-        keep: Json = _facts(self.answers[-1]).get("resume_state")
-        return keep
+        state: Json = _facts(self.answers[-1]).get("resume_state")
+        return state
 
     @property
     def is_approved(self) -> bool:

@@ -37,8 +37,8 @@ class SyncToolContext:
     """ID of the tool."""
     answer: Json
     """A person's last answer as JSON; None before an answer. `answered` returns it typed."""
-    kept: Json
-    """Value that the executor stored with its last question: `ToolOutcome.ask(…, keep=…)`."""
+    resume_state: Json
+    """Value that the executor stored with its last question: `ToolOutcome.ask(…, resume_state=…)`."""
     deadline: float | None
     """Time of the call's event loop at which the call times out; None without a timeout."""
 
@@ -48,7 +48,7 @@ class SyncToolContext:
         self._bridge = bridge
         self._opened: dict[str, Any] = {}
         self.meta, self.tool, self.deadline = context.meta, context.tool, context.deadline
-        self.answer, self.kept = context.answer, context.kept
+        self.answer, self.resume_state = context.answer, context.resume_state
 
     def __repr__(self) -> str:
         return f"Sync{self._context!r}"

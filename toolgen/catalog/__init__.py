@@ -1,19 +1,19 @@
 """The catalog of tools: its entries, writer, reader and JSON Schema, and schemas for model providers."""
 
 from .reader import (
-    Catalogue,
-    CatalogueError,
-    CatalogueType,
+    Catalog,
+    CatalogError,
+    CatalogType,
     format_schema,
-    load_catalogue,
-    read_catalogue,
+    load_catalog,
+    parse_catalog,
 )
 
 __all__ = [
-    "Catalogue",
-    "CatalogueError",
-    "CatalogueType",
+    "Catalog",
+    "CatalogError",
+    "CatalogType",
     "format_schema",
-    "load_catalogue",
-    "read_catalogue",
+    "load_catalog",
+    "parse_catalog",
 ]

@@ -18,7 +18,7 @@ from .repeated_types import class_of, typed_parts, with_types
 FORMAT_ID: Final = f"urn:toolgen:catalog:{CATALOG_FORMAT}"
 """The `$id` of the schema of the format, which catalogs name as their `$schema`."""
 MOST_BYTES: Final = 100_000_000
-"""Bytes of the file of a catalogue."""
+"""Bytes of the file of a catalog."""
 _ROOT: Final = re.compile(rf"(\.\./)+{re.escape(CATALOG)}")
 
 
@@ -29,11 +29,11 @@ def format_schema() -> dict[str, Any]:
     return schema
 
 
-class CatalogueError(ValueError):
+class CatalogError(ValueError):
     """A document is not a catalog, or has another format. The text begins with the verb."""
 
 
-class CatalogueType(NamedTuple):
+class CatalogType(NamedTuple):
     """A type that crosses the JSON boundary."""
 
     name: str
@@ -44,8 +44,8 @@ class CatalogueType(NamedTuple):
 
 
 @frozen_record
-class Catalogue:
-    """The contents of a catalogue."""
+class Catalog:
+    """The contents of a catalog."""
 
     has_head: bool
     """Whether toolgen wrote it; Goa-AI writes tools without a head."""
@@ -59,33 +59,33 @@ class Catalogue:
     version: str = ""
     """Version of the design; "" if it has none."""
 
-    def types(self) -> Iterator[CatalogueType]:
+    def types(self) -> Iterator[CatalogType]:
         """Yield every type of the tools and of the completions.
 
         Raises:
-            CatalogueError: an entry lacks keys of its format.
+            CatalogError: an entry lacks keys of its format.
         """
         try:
             parts = [part for tool in self.tools for part in typed_parts(tool)]
             parts += [completion["result"] for completion in self.completions]
             for part in parts:
-                yield CatalogueType(class_of(part), part["schema"], tuple(part.get("noted_formats", ())))
+                yield CatalogType(class_of(part), part["schema"], tuple(part.get("noted_formats", ())))
         except (LookupError, TypeError, AttributeError) as error:
-            raise CatalogueError("is not a tool catalog") from error
+            raise CatalogError("is not a tool catalog") from error
 
 
-def read_catalogue(document: Any, read: Callable[[str], Any] | None = None) -> Catalogue:
+def parse_catalog(document: Any, read: Callable[[str], Any] | None = None) -> Catalog:
     """Return the contents of a document. An entry without types is only checked to be an object.
 
     The catalog of an agent has only the differences of its tools from those of the root. `read` returns the
-    document at a path relative to the folder of the agent's catalogue.
+    document at a path relative to the folder of the agent's catalog.
 
     Raises:
-        CatalogueError: it has no list of tools, is of a format that is not read, or is an agent's and its
+        CatalogError: it has no list of tools, is of a format that is not read, or is an agent's and its
             tools are not in the root.
     """
     if not isinstance(document, dict):
-        raise CatalogueError("is not a tool catalog")
+        raise CatalogError("is not a tool catalog")
     _require_format(document)
     try:
         tools = _objects(document.get("tools"))
@@ -98,8 +98,8 @@ def read_catalogue(document: Any, read: Callable[[str], Any] | None = None) -> C
         head = document.get("catalog", {})
         design, version = str(head.get("design", "")), str(head.get("version", ""))
     except (LookupError, TypeError, AttributeError) as error:
-        raise CatalogueError("is not a tool catalog") from error
-    return Catalogue(
+        raise CatalogError("is not a tool catalog") from error
+    return Catalog(
         has_head=bool(head),
         design=design,
         version=version,
@@ -109,14 +109,14 @@ def read_catalogue(document: Any, read: Callable[[str], Any] | None = None) -> C
     )
 
 
-def load_catalogue(file: Path) -> Catalogue:
+def load_catalog(file: Path) -> Catalog:
     """Return the contents of the file of a catalog, with the root that it names.
 
     Raises:
         OSError: a file cannot be read.
-        ValueError: a file is not JSON; a `CatalogueError` if it is not a catalogue.
+        ValueError: a file is not JSON; a `CatalogError` if it is not a catalog.
     """
-    return read_catalogue(_json(file), lambda path: _json(file.parent / path))
+    return parse_catalog(_json(file), lambda path: _json(file.parent / path))
 
 
 def _json(file: Path) -> Any:
@@ -125,17 +125,17 @@ def _json(file: Path) -> Any:
     return json.loads(read_regular(file, MOST_BYTES).decode())
 
 
-def _root(path: str, read: Callable[[str], Any] | None) -> Catalogue:
+def _root(path: str, read: Callable[[str], Any] | None) -> Catalog:
     if not _ROOT.fullmatch(path) or read is None:
-        raise CatalogueError("is the catalog of an agent, but the root catalog that it names cannot be read")
-    return read_catalogue(read(path))
+        raise CatalogError("is the catalog of an agent, but the root catalog that it names cannot be read")
+    return parse_catalog(read(path))
 
 
-def _of_agent(tools: tuple[Mapping[str, Json], ...], root: Catalogue) -> tuple[Mapping[str, Json], ...]:
+def _of_agent(tools: tuple[Mapping[str, Json], ...], root: Catalog) -> tuple[Mapping[str, Json], ...]:
     """Return the tools of an agent, whole."""
     entries = {tool["id"]: tool for tool in root.tools}
     if missing := next((tool["id"] for tool in tools if tool["id"] not in entries), None):
-        raise CatalogueError(
+        raise CatalogError(
             f"has the tool {missing!r}, which its root lacks; generate both with one run of toolgen gen"
         )
     return tuple({**entries[tool["id"]], **tool} for tool in tools)
@@ -145,22 +145,22 @@ def _require_format(document: Mapping[str, Json]) -> None:
     """Check the format that the head names, if there is a head.
 
     Raises:
-        CatalogueError: the head names no format, or another one than this toolgen reads.
+        CatalogError: the head names no format, or another one than this toolgen reads.
     """
     if "catalog" not in document:
         return
     match document["catalog"]:
         case {"format": format}:
             if type(format) is not int or format != CATALOG_FORMAT:
-                raise CatalogueError(
+                raise CatalogError(
                     f"is a catalog of format {format!r}, and this toolgen reads format {CATALOG_FORMAT}: "
                     "generate it again with this version (toolgen gen)"
                 )
         case _:
-            raise CatalogueError("is not a tool catalog")
+            raise CatalogError("is not a tool catalog")
 
 
 def _objects(value: Any) -> tuple[Mapping[str, Json], ...]:
     if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
-        raise CatalogueError("is not a tool catalog")
+        raise CatalogError("is not a tool catalog")
     return tuple(value)

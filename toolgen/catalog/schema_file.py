@@ -9,7 +9,7 @@ from typing import NamedTuple, Protocol
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.json_value import compact
 
-from .reader import CatalogueError, read_catalogue
+from .reader import CatalogError, parse_catalog
 
 
 class Schemas(Protocol):
@@ -71,9 +71,9 @@ class SchemaFile:
             message = f"{self} cannot be read: {error}"
             raise ToolgenError(message, hint=f"ship {self._file} with the generated code") from error
         try:
-            types = {type_.name: type_ for type_ in read_catalogue(json.loads(data)).types()}
+            types = {type_.name: type_ for type_ in parse_catalog(json.loads(data)).types()}
             return {name: _Type(compact(type_.schema), type_.noted_formats) for name, type_ in types.items()}
-        except CatalogueError as error:
+        except CatalogError as error:
             raise self._unfit(str(error)) from error
         except (ValueError, TypeError, RecursionError) as error:
             raise self._unfit("is not a tool catalog") from error

@@ -1,4 +1,4 @@
-"""The text of catalogues.
+"""The text of catalogs.
 
 The catalog of a toolset is indented by one space, for people who review it. The catalogs of the design
 and of agents have one tool per line.
@@ -50,7 +50,7 @@ class Root:
     """Entries by id."""
 
 
-def catalogue(
+def catalog_json(
     head: CatalogHead,
     entries: Iterable[Entry],
     *,

@@ -8,7 +8,7 @@ from typing import Any, Final, Literal
 
 from toolgen.checks.compatibility import BY_CODE, Contract, ContractChange, contract_of_server
 from toolgen.checks.compatibility.contracts import wire_name
-from toolgen.codegen import catalogue_text
+from toolgen.codegen import catalog_text
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.findings import NOWHERE, Format, Place
 from toolgen.contract.json_pointer import tokens_of
@@ -99,7 +99,7 @@ def design_side(project: Project, format: Format | Literal["sarif"]) -> tuple[Si
         if format == "sarif":
             return Outcome(code=1, output=sarif_text(wrong), summary=summary)
         return reported(wrong, format, code=1, summary=summary)
-    text = catalogue_text(evaluation.design)
+    text = catalog_text(evaluation.design)
     agents = {clause.name: clause for clause in walk(design, set()) if isinstance(clause, Agent)}
     return side_of(text, project.design), Clauses(_tools_of(design), agents, design)
 

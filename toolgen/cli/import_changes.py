@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from toolgen.checks.compatibility import Contract, compare, ranked
-from toolgen.codegen import catalogue_text
+from toolgen.codegen import catalog_text
 from toolgen.contract.credentials import client_names, environment_name
 from toolgen.contract.printable import printable
 from toolgen.dsl import build
@@ -82,4 +82,4 @@ def _contract(texts: Mapping[str, str]) -> Contract | None:
         finally:
             del sys.modules[_MODULE]
         design = build(clause).design
-        return None if design is None else side_of(catalogue_text(design), "").contract
+        return None if design is None else side_of(catalog_text(design), "").contract

@@ -1,4 +1,4 @@
-"""`toolgen lint`: runs the linter over the tools of the project or of a catalogue."""
+"""`toolgen lint`: runs the linter over the tools of the project or of a catalog."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final, get_args
 
-from toolgen.catalog.reader import CatalogueError, load_catalogue
+from toolgen.catalog.reader import CatalogError, load_catalog
 from toolgen.checks.linting import (
     CODES,
     RULES,
@@ -74,9 +74,9 @@ def rules_text(settings: LintSettings) -> str:
 def _listed(file: Path) -> list[LintedTool]:
     """Return the tools of a catalog; those that a provider runs have no schema."""
     try:
-        entries = load_catalogue(file).tools
+        entries = load_catalog(file).tools
         tools = [tool_of_entry(entry) for entry in entries if entry.get("kind") != "native"]
-    except CatalogueError as error:
+    except CatalogError as error:
         raise ToolgenError(f"{file} {error}", hint="pass a tool_schemas.json") from error
     except OSError as error:
         raise ToolgenError(f"cannot read {file}: {error.strerror}", hint="correct the path") from error

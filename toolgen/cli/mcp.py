@@ -10,7 +10,7 @@ from contextlib import AsyncExitStack, contextmanager
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, Literal
 
-from toolgen.catalog.reader import load_catalogue
+from toolgen.catalog.reader import load_catalog
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.printable import printable_lines
 from toolgen.contract.record import frozen_record
@@ -122,12 +122,12 @@ def _served(project: Project, runtime: Runtime, options: ServeOptions) -> MCPSer
 
 
 def design_name(project: Project) -> tuple[str, str]:
-    """Return the name and the version of the design; those of toolgen if there is no catalogue."""
+    """Return the name and the version of the design; those of toolgen if there is no catalog."""
     try:
-        catalogue = load_catalogue(project.catalog)
+        catalog = load_catalog(project.catalog)
     except (OSError, ValueError):
         return "toolgen", version("toolgen")
-    return catalogue.design or "toolgen", catalogue.version
+    return catalog.design or "toolgen", catalog.version
 
 
 async def _serve_http(served: MCPServer, options: ServeOptions, verify: Verify | None) -> None:

@@ -17,7 +17,7 @@ from typing import Any, Final
 
 import jsonschema_rs as rs
 
-from toolgen.catalog.reader import MOST_BYTES, Catalogue, CatalogueError, read_catalogue
+from toolgen.catalog.reader import MOST_BYTES, Catalog, CatalogError, parse_catalog
 from toolgen.checks.compatibility import Contract, contract_of, contract_of_server
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.json_value import Json
@@ -87,13 +87,13 @@ def read_side(reference: str, project: Project) -> Side:
     with suppress(OSError):  # such as a name that is too long for a file
         is_folder, is_there = path.is_dir(), path.exists()
     if is_folder:
-        return _read(catalogue_in(path))
+        return _read(catalog_in(path))
     if is_there:
         return _read(path)
     return _revision(reference, project)
 
 
-def catalogue_in(folder: Path) -> Path:
+def catalog_in(folder: Path) -> Path:
     """Return the catalog in a folder: its own, or that of the project there.
 
     Raises:
@@ -123,7 +123,7 @@ def _read(file: Path) -> Side:
 def side_of(text: str, name: str, folder: Path | None = None) -> Side:
     """Return the contract in the text of a catalog or of a lock.
 
-    `folder` contains the root catalog of an agent's catalogue.
+    `folder` contains the root catalog of an agent's catalog.
 
     Raises:
         ToolgenError: the text is not a catalog or a lock.
@@ -136,35 +136,35 @@ def side_of(text: str, name: str, folder: Path | None = None) -> Side:
 
         def root(path: str) -> Any:
             if folder is None:
-                raise CatalogueError("is the catalog of an agent; pass that of the design")
+                raise CatalogError("is the catalog of an agent; pass that of the design")
             return json.loads(read_regular(folder / path, MOST_BYTES).decode())
 
-        catalogue = read_catalogue(document, root)
-        _require_parts(catalogue)
-        return Side(contract=contract_of(catalogue), name=name)
-    except (CatalogueError, LockError) as error:
+        catalog = parse_catalog(document, root)
+        _require_parts(catalog)
+        return Side(contract=contract_of(catalog), name=name)
+    except (CatalogError, LockError) as error:
         raise ToolgenError(f"{name} {error}", hint=f"pass a {CATALOG} or a lock of an MCP server") from error
     except (ValueError, OSError, RecursionError) as error:
         raise ToolgenError(f"{name} is not JSON: {error}", hint=f"pass a {CATALOG}") from error
 
 
-def _require_parts(catalogue: Catalogue) -> None:
+def _require_parts(catalog: Catalog) -> None:
     """Check that the parts of entries have the types of the format.
 
     Raises:
-        CatalogueError: a part has another type; the text names its entry.
+        CatalogError: a part has another type; the text names its entry.
     """
-    kinds = (("tool", catalogue.tools), ("agent", catalogue.agents), ("completion", catalogue.completions))
+    kinds = (("tool", catalog.tools), ("agent", catalog.agents), ("completion", catalog.completions))
     for kind, entries in kinds:
         for entry in entries:
             if key := _wrong_part(entry, kind):
                 name = printable(str(entry.get("id") or entry.get("name"))[:100])
-                raise CatalogueError(
+                raise CatalogError(
                     f"is not a tool catalog: {key!r} of the {kind} {name!r} has the wrong type; "
                     "correct it, or generate the file again"
                 )
-    if catalogue.has_head:
-        list(catalogue.types())
+    if catalog.has_head:
+        list(catalog.types())
 
 
 def _wrong_part(entry: Mapping[str, Json], kind: str) -> str:

@@ -20,7 +20,7 @@ from contextlib import (
 from functools import reduce
 from typing import Final
 
-from toolgen.catalog.reader import load_catalogue
+from toolgen.catalog.reader import load_catalog
 from toolgen.contract.errors import HINT, ToolgenError
 from toolgen.contract.findings import shown
 from toolgen.contract.logs import MethodFault
@@ -224,7 +224,7 @@ def unregistered_hint(project: Project, tool: str) -> str:
     if not project.runtime or not project.catalog.is_file():
         return ""
     try:
-        ids = [str(entry["id"]) for entry in load_catalogue(project.catalog).tools]
+        ids = [str(entry["id"]) for entry in load_catalog(project.catalog).tools]
     except (OSError, ValueError, LookupError, TypeError):  # an edited one, of which other commands speak
         return ""
     id_ = next((each for each in ids if tool in (each, each.rpartition(".")[2])), "")

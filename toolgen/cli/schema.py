@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from toolgen.catalog.providers import Declarations, EntryError, Projection, declarations
-from toolgen.catalog.reader import Catalogue, CatalogueError, load_catalogue
+from toolgen.catalog.reader import Catalog, CatalogError, load_catalog
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.json_value import Json, compact
 from toolgen.contract.printable import printable, visible_lines
@@ -51,7 +51,7 @@ def show_schemas(
     try:
         declared = declarations(list(tools_of(source)), dialect)
     except EntryError as error:
-        raise no_catalogue(source, error) from error
+        raise no_catalog(source, error) from error
     projections = [each for each in declared.projections if tool in ("", each.id, each.tool)]
     if tool and not projections:
         place = source.catalog or "the project"
@@ -61,7 +61,7 @@ def show_schemas(
     return Outcome(code=0, output="\n".join(lines), summary=_summary(declared))
 
 
-def no_catalogue(source: ToolSource, error: EntryError) -> ToolgenError:
+def no_catalog(source: ToolSource, error: EntryError) -> ToolgenError:
     """Return the error for a catalog with a wrong entry."""
     message = f"{source.catalog} is not a tool catalog: {error.message}"
     return ToolgenError(message, hint="pass a tool_schemas.json")
@@ -83,10 +83,10 @@ def agents_of(source: ToolSource) -> tuple[Mapping[str, Any], ...]:
     return _loaded(source.catalog).agents if source.catalog else ()
 
 
-def _loaded(file: Path) -> Catalogue:
+def _loaded(file: Path) -> Catalog:
     try:
-        return load_catalogue(file)
-    except CatalogueError as error:
+        return load_catalog(file)
+    except CatalogError as error:
         raise ToolgenError(f"{file} {error}", hint="pass a tool_schemas.json") from error
     except OSError as error:
         raise ToolgenError(

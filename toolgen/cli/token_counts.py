@@ -13,7 +13,7 @@ from toolgen.contract.printable import printable
 from toolgen.contract.tokens import BYTES_OF_TOKEN, declaration_text, estimated_tokens
 
 from .outcome import Outcome
-from .schema import ToolSource, agents_of, no_catalogue, tools_of
+from .schema import ToolSource, agents_of, no_catalog, tools_of
 
 
 class _Row(NamedTuple):
@@ -67,7 +67,7 @@ def _texts(source: ToolSource, dialect: str) -> Mapping[str, str]:
     try:
         declared = declarations(tools, dialect or "openai").projections
     except EntryError as error:
-        raise no_catalogue(source, error) from error
+        raise no_catalog(source, error) from error
     if dialect:
         return {tool.id or tool.tool: compact(tool.declaration) for tool in declared}
     entries = [tool if isinstance(tool, Mapping) else tool_entry(tool.record()) for tool in tools]

@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING
 from toolgen.contract.lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from toolgen.codegen.plan import catalogue_text, generate, stub
+    from toolgen.codegen.plan import catalog_text, generate, stub
 
-__all__ = ["catalogue_text", "generate", "stub"]
+__all__ = ["catalog_text", "generate", "stub"]
 
-_LAZY = {"toolgen.codegen.plan": "catalogue_text generate stub"}
+_LAZY = {"toolgen.codegen.plan": "catalog_text generate stub"}
 """Commands that only look into the manifest need no generator."""
 
 if not TYPE_CHECKING:

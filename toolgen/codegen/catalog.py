@@ -16,7 +16,7 @@ from toolgen.catalog.entry import (
     tool_entry,
     type_entry,
 )
-from toolgen.catalog.writer import CatalogHead, Entry, catalogue
+from toolgen.catalog.writer import CatalogHead, Entry, catalog_json
 from toolgen.contract.json_value import Json
 from toolgen.contract.policy import History, RunPolicy
 from toolgen.contract.tool_facts import Artifact, Confirmation, Error
@@ -49,12 +49,12 @@ class CatalogWriter:
         self._records: dict[str, TypeRecord] = {}
         """Those of shared types by name."""
 
-    def catalogue(self, entries: Iterable[Entry], **facts: Any) -> str:
-        """Return the text of a catalog, see `toolgen.catalog.writer.catalogue`."""
-        return catalogue(self.head, entries, **facts)
+    def catalog_json(self, entries: Iterable[Entry], **facts: Any) -> str:
+        """Return the text of a catalog, see `toolgen.catalog.writer.catalog_json`."""
+        return catalog_json(self.head, entries, **facts)
 
     def type_record(self, of: ObjectType, scope: ModuleScope, examples: tuple[Json, ...] = ()) -> TypeRecord:
-        """Return the entry of an object type in a catalogue."""
+        """Return the entry of an object type in a catalog."""
         schema = self._schemas.schema(of, scope.objects)
         return TypeRecord(
             name=of.name,
@@ -160,7 +160,7 @@ def agent_entries(
 
 
 def agent_header(agent: Agent) -> dict[str, Json]:
-    """Return the head of an agent's own catalogue."""
+    """Return the head of an agent's own catalog."""
     return _without_empty(
         {
             "id": agent.id,

@@ -71,7 +71,7 @@ def generate(design: Design, *, module: str) -> dict[str, str]:
     }
 
 
-def catalogue_text(design: Design) -> str:
+def catalog_text(design: Design) -> str:
     """Return the text of the design's own catalog, which the tree has at its root."""
     return _root(_design_context(design))
 
@@ -103,7 +103,7 @@ def _root(context: _DesignContext) -> str:
     design, writer = context.design, context.writer
     completions = {service.name: completions_scope(service, context.shared) for service in design.services}
     further = agents_and_completions(writer, design, context.toolsets, completions)
-    return writer.catalogue(context.entries.values(), further=further)
+    return writer.catalog_json(context.entries.values(), further=further)
 
 
 @frozen_record
@@ -118,9 +118,9 @@ class _DesignContext:
     entries: dict[str, Entry]
     """Catalog entries by id, with those of the native tools."""
 
-    def catalogue(self, toolset: Toolset) -> str:
+    def catalog_json(self, toolset: Toolset) -> str:
         ids = [*(tool.id for tool in toolset.tools), *(tool.id for tool in toolset.native)]
-        return self.writer.catalogue(map(self.entries.__getitem__, ids), is_indented=True)
+        return self.writer.catalog_json(map(self.entries.__getitem__, ids), is_indented=True)
 
 
 def _design_context(design: Design) -> _DesignContext:
@@ -168,7 +168,10 @@ def _service(service: Service, context: _DesignContext) -> Iterator[tuple[str, V
         scope = completions_scope(service, context.shared)
         yield _path(completions_module(service.name)), completions_view(service, scope)
         facts = completion_facts(context.writer, service, scope)
-        yield _path(folder, COMPLETION_SCHEMAS), context.writer.catalogue([], further=facts, is_indented=True)
+        yield (
+            _path(folder, COMPLETION_SCHEMAS),
+            context.writer.catalog_json([], further=facts, is_indented=True),
+        )
 
 
 def _agent(agent: Agent, context: _DesignContext) -> Iterator[tuple[str, View | str]]:
@@ -178,7 +181,7 @@ def _agent(agent: Agent, context: _DesignContext) -> Iterator[tuple[str, View | 
     yield _path(folder, "specs.py"), agent_specs_view(agent)
     entries = agent_entries(context.writer, agent, context.entries, context.toolsets)
     root = Root(path=f"{'../' * len(folder)}{CATALOG}", entries=context.entries)
-    yield _path(folder, CATALOG), context.writer.catalogue(entries, agent=agent_header(agent), root=root)
+    yield _path(folder, CATALOG), context.writer.catalog_json(entries, agent=agent_header(agent), root=root)
     if agent.exports:
         text = f"The toolsets that {agent.id} implements."
         yield _path((*folder, "exports"), "__init__.py"), package_view(text)
@@ -202,7 +205,7 @@ def _toolset(toolset: Toolset, context: _DesignContext) -> Iterator[tuple[str, V
                 yield _path(folder, "transforms.py"), transforms_view(toolset, scope, context.services)
             yield _path(folder, "executor.py"), executor_view(context.design, toolset, scope)
         yield _path(folder, "calls.py"), calls_view(toolset)
-    yield _path(folder, CATALOG), context.catalogue(toolset)
+    yield _path(folder, CATALOG), context.catalog_json(toolset)
 
 
 def _path(module: Module, file: str = "") -> str:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-from toolgen.catalog.reader import Catalogue, CatalogueError, read_catalogue
+from toolgen.catalog.reader import Catalog, CatalogError, parse_catalog
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.findings import Finding
 from toolgen.contract.json_value import Json
@@ -34,25 +34,25 @@ def read_catalog(document: SourceDocument, read: Callable[[str], object]) -> Rea
     """Return the tools of a catalog; `read` returns the document of the root that an agent's names.
 
     Raises:
-        ToolgenError: the document is not a catalogue.
+        ToolgenError: the document is not a catalog.
     """
     try:
-        catalogue = read_catalogue(document.value, read)
-    except CatalogueError as error:
+        catalog = parse_catalog(document.value, read)
+    except CatalogError as error:
         hint = "pass a tool_schemas.json of toolgen or of Goa-AI"
         raise ToolgenError(f"the document {error}", hint=hint) from error
-    name = _name(catalogue) or document.name
-    return collected(name, "", (*document.findings, *_tools(catalogue)))
+    name = _name(catalog) or document.name
+    return collected(name, "", (*document.findings, *_tools(catalog)))
 
 
-def _name(catalogue: Catalogue) -> str:
+def _name(catalog: Catalog) -> str:
     """Return the name of the toolset if all tools belong to one; else the name of the design."""
-    toolsets = {str(tool.get("toolset", "")).rpartition(".")[2] for tool in catalogue.tools}
-    return toolsets.pop() if len(toolsets) == 1 else catalogue.design
+    toolsets = {str(tool.get("toolset", "")).rpartition(".")[2] for tool in catalog.tools}
+    return toolsets.pop() if len(toolsets) == 1 else catalog.design
 
 
-def _tools(catalogue: Catalogue) -> Iterator[ImportedTool | Finding]:
-    for index, entry in enumerate(catalogue.tools):
+def _tools(catalog: Catalog) -> Iterator[ImportedTool | Finding]:
+    for index, entry in enumerate(catalog.tools):
         pointer = joined("/tools", index)
         if entry.get("kind") == "native":
             message = "runs at the model provider, so it is left out"
@@ -60,7 +60,7 @@ def _tools(catalogue: Catalogue) -> Iterator[ImportedTool | Finding]:
             yield finding_at(LEFT_OUT, pointer, message, hint=hint, tool=str(entry.get("name", "")))
         else:
             name = str(entry.get("name", ""))
-            yield from each(_tool(entry, pointer, is_toolgen=catalogue.has_head), pointer, name)
+            yield from each(_tool(entry, pointer, is_toolgen=catalog.has_head), pointer, name)
 
 
 def _tool(entry: Mapping[str, Any], pointer: str, *, is_toolgen: bool) -> Iterator[ImportedTool | Finding]:

@@ -212,7 +212,7 @@ def _asked(spec: ToolSpec, unfinished: Unfinished) -> Asked:
         answer_schema=_schema(spec, unfinished),
         request=_request(spec, unfinished.request),
         is_asked_by_tool=unfinished.kind == "confirmation",
-        resume_state=_json(unfinished.keep, f"the resume state of {spec.name}"),
+        resume_state=_json(unfinished.resume_state, f"the resume state of {spec.name}"),
     )
 
 

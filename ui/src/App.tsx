@@ -2,7 +2,7 @@
 
 import { useEffect, useRef, useState, type ReactNode } from "react";
 import { addressOf, go, useAddress } from "./address";
-import { catalogue, Problem, surface, type Run } from "./api/client";
+import { catalog, Problem, surface, type Run } from "./api/client";
 import { useLoaded, usePages, wordsOf } from "./api/use";
 import { useKeys } from "./keys";
 import { shown } from "./kit/escape";
@@ -27,7 +27,7 @@ const LOOKED_THROUGH = 100;
 export function App() {
   const address = useAddress();
   const place = PLACES.find((one) => one === address.place) ?? "tools";
-  const loaded = useLoaded("catalogue", catalogue);
+  const loaded = useLoaded("catalog", catalog);
   const agents = useLoaded("agents", () => surface.agents());
   const waits = useLoaded("waits", () => surface.suspensions.list(), EVERY_MS);
   const lost = usePages<Run>("unknown", async (after) => {
@@ -61,13 +61,13 @@ export function App() {
       {failed !== undefined && !(failed instanceof Problem && failed.is("not-implemented")) && (
         <div className="over"><Banner tone="bad">{wordsOf(failed)} <button type="button" onClick={() => { loaded.again(); waits.again(); }}>{texts.frame.again}</button></Banner></div>
       )}
-      {loaded.value === undefined ? <><aside className="side"><Skeleton what={texts.frame.catalogue} rows={12} /></aside><main id="main" className="main" /></> : (
+      {loaded.value === undefined ? <><aside className="side"><Skeleton what={texts.frame.catalog} rows={12} /></aside><main id="main" className="main" /></> : (
         <Boundary at={location.hash}>
-          {place === "tools" && <ToolsPlace catalogue={loaded.value} address={address} />}
-          {place === "agents" && <AgentsPlace agents={agents.value ?? []} catalogue={loaded.value} address={address} waits={waits.value?.suspensions ?? []} lost={lost.value ?? []} />}
-          {place === "waits" && <WaitsPlace catalogue={loaded.value} address={address} waits={waits} lost={lost} newest={LOOKED_THROUGH * lost.pages} />}
-          {place === "runs" && <RunsPlace catalogue={loaded.value} address={address} />}
-          {place === "map" && <MapPlace agents={agents.value ?? []} catalogue={loaded.value} />}
+          {place === "tools" && <ToolsPlace catalog={loaded.value} address={address} />}
+          {place === "agents" && <AgentsPlace agents={agents.value ?? []} catalog={loaded.value} address={address} waits={waits.value?.suspensions ?? []} lost={lost.value ?? []} />}
+          {place === "waits" && <WaitsPlace catalog={loaded.value} address={address} waits={waits} lost={lost} newest={LOOKED_THROUGH * lost.pages} />}
+          {place === "runs" && <RunsPlace catalog={loaded.value} address={address} />}
+          {place === "map" && <MapPlace agents={agents.value ?? []} catalog={loaded.value} />}
         </Boundary>
       )}
       <dialog ref={help} aria-label={texts.help}>

@@ -30,7 +30,7 @@ describe("hostile names", () => {
     expect({}).not.toHaveProperty("x");
     expect(Object).not.toHaveProperty("__errors");
   });
-  it("are no formats and no types of a catalogue", () => {
+  it("are no formats and no types of a catalog", () => {
     const { schema: same, uiSchema } = formOf({ schema: { type: "object", properties: { a: { type: "string", format: "constructor" }, b: { $ref: "#/types/__proto__" } } } }, { types: {} });
     expect(uiSchema).not.toHaveProperty("a");
     expect(same["properties"]).toHaveProperty("b");

@@ -46,7 +46,7 @@ describe("search", () => {
 
 describe("schemas", () => {
   const types = { Device: { type: "object", title: "Device", properties: { id: { type: "string" } } } };
-  it("stand alone with the types of their catalogue", () => {
+  it("stand alone with the types of their catalog", () => {
     const schema = alone({ $ref: "#/types/Device" }, types);
     expect(schema["title"]).toBe("Device");
     const list = alone({ type: "array", items: { $ref: "#/$defs/Device" }, $defs: { Device: { $ref: "#/types/Device" } } }, types);

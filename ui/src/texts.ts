@@ -19,7 +19,7 @@ export const texts = {
   theme: { label: "Colours", system: "System", light: "Light", dark: "Dark" },
   help: "Keys",
   keys: [["/", "search"], ["g t", "tools"], ["g a", "agents"], ["g w", "waits"], ["g r", "runs"], ["g m", "map"], ["j, k", "next, previous"], ["Ctrl Enter", "call"], ["?", "these keys"]],
-  frame: { skip: "Skip to the content", places: "Places", waiting: (count: number) => `${count} waiting`, again: "Try again", catalogue: "the catalog", close: "Close" },
+  frame: { skip: "Skip to the content", places: "Places", waiting: (count: number) => `${count} waiting`, again: "Try again", catalog: "the catalog", close: "Close" },
   tag: "Tag",
   allTags: "all tags",
   chooseTool: (count: number) => `${count} tools. Choose one, or press / to search.`,

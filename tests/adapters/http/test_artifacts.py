@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from toolgen.catalog import read_catalogue
+from toolgen.catalog import parse_catalog
 
 from .shop import SHOP, Served, problem, served
 
@@ -74,7 +74,7 @@ async def test_artifacts_of_others_are_not_there() -> None:
         assert root.content == DATA
 
 
-async def test_the_catalogue_is_read_once() -> None:
+async def test_the_catalog_is_read_once() -> None:
     async with served() as shop:
         answer = await shop.client.get("/catalog")
         document: Any = answer.json()
@@ -83,5 +83,5 @@ async def test_the_catalogue_is_read_once() -> None:
     assert (again.status_code, again.content) == (304, b"")
     assert other.content == answer.content
     assert document["catalog"]["design"] == "shop"
-    catalogue = read_catalogue(document)
-    assert {tool["id"] for tool in catalogue.tools} >= {f"{SHOP}.order", f"{SHOP}.destroy"}
+    catalog = parse_catalog(document)
+    assert {tool["id"] for tool in catalog.tools} >= {f"{SHOP}.order", f"{SHOP}.destroy"}

@@ -10,12 +10,12 @@ import pytest
 
 from examples.home.app import runtime_for_tests
 from toolgen.adapters.http import Caller, HTTPSurface
-from toolgen.catalog import load_catalogue, read_catalogue
+from toolgen.catalog import load_catalog, parse_catalog
 from toolgen.catalog.entry import DESIGN_ONLY, without
 
 from .shop import BASE
 
-CATALOGUE = Path("gen/tool_schemas.json")
+CATALOG = Path("gen/tool_schemas.json")
 
 
 @pytest.fixture
@@ -40,8 +40,8 @@ async def test_the_next_page_is_a_call_away(client: httpx.AsyncClient) -> None:
 
 
 async def test_an_artifact_has_its_view_and_its_data(client: httpx.AsyncClient) -> None:
-    catalogue = (await client.get("/catalog")).json()
-    [tool] = [tool for tool in catalogue["tools"] if tool["name"] == "get_time_series"]
+    catalog = (await client.get("/catalog")).json()
+    [tool] = [tool for tool in catalog["tools"] if tool["name"] == "get_time_series"]
     body = {"arguments": tool["payload"]["examples"][0]}
     call = (await client.post("/tools/get_time_series/calls", json=body)).json()
     [artifact] = call["artifacts"]
@@ -50,9 +50,9 @@ async def test_an_artifact_has_its_view_and_its_data(client: httpx.AsyncClient) 
     assert artifact["data"]
 
 
-async def test_the_catalogue_says_of_each_tool_what_its_design_says(client: httpx.AsyncClient) -> None:
-    served = read_catalogue((await client.get("/catalog")).json())
-    written = {tool["id"]: without(tool, DESIGN_ONLY) for tool in load_catalogue(CATALOGUE).tools}
+async def test_the_catalog_says_of_each_tool_what_its_design_says(client: httpx.AsyncClient) -> None:
+    served = parse_catalog((await client.get("/catalog")).json())
+    written = {tool["id"]: without(tool, DESIGN_ONLY) for tool in load_catalog(CATALOG).tools}
     tools = {tool["id"]: without(tool, DESIGN_ONLY) for tool in served.tools}
     assert tools == {id_: tool for id_, tool in written.items() if tool["kind"] != "native"}
     behind = {tool["bind_to"]["service"] for tool in served.tools if "bind_to" in tool}
@@ -60,9 +60,9 @@ async def test_the_catalogue_says_of_each_tool_what_its_design_says(client: http
     assert {tool["agent"] for tool in served.tools if "agent" in tool} == {"assistant.diagnostics"}
 
 
-async def test_examples_of_the_catalogue_are_accepted(client: httpx.AsyncClient) -> None:
-    catalogue = (await client.get("/catalog")).json()
-    for tool in catalogue["tools"]:
+async def test_examples_of_the_catalog_are_accepted(client: httpx.AsyncClient) -> None:
+    catalog = (await client.get("/catalog")).json()
+    for tool in catalog["tools"]:
         for example in tool["payload"].get("examples", ()):
             call = (await client.post(f"/tools/{tool['id']}/calls", json={"arguments": example})).json()
             assert call["status"] in ("ok", "pending", "suspended"), call

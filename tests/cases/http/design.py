@@ -73,7 +73,7 @@ office = OAuth2Security(
 
 books = Service(
     "Books",
-    "The catalogue of the library.",
+    "The catalog of the library.",
     Server("https://{region}.books.example/v1", Variable("region", "eu", "us", default="eu")),
     Server("http://books.internal", accepted=False),
     Security(library_key),
@@ -190,8 +190,8 @@ loans = Service(
     ),
 )
 
-catalogue = Toolset(
-    "catalogue",
+catalog = Toolset(
+    "catalog",
     "Books of the library.",
     Tool(
         "find_books",
@@ -239,4 +239,4 @@ desk = Toolset(
     Tool("open", "Open the desk."),
 )
 
-design = Design("http", "Services over HTTP.", books, loans, Service("assistant", "Tools.", catalogue, desk))
+design = Design("http", "Services over HTTP.", books, loans, Service("assistant", "Tools.", catalog, desk))

@@ -12,7 +12,7 @@ from pydantic import Field
 
 from tests.typescript.test_doc import blocks
 from toolgen.calls.functions.tools import func_tool, function_toolset
-from toolgen.catalog import load_catalogue
+from toolgen.catalog import load_catalog
 from toolgen.runtime import Runtime, ToolModel
 from toolgen.runtime.functions import Sensitive
 from toolgen.shapes import lexical
@@ -22,7 +22,7 @@ from .form_pages import DOC, PAGES, FormPage, opened
 
 pytestmark = pytest.mark.costly(whole=True)
 
-CATALOGUE: Final = load_catalogue(Path("gen/tool_schemas.json"))
+CATALOG: Final = load_catalog(Path("gen/tool_schemas.json"))
 FORMS: Final = Path("toolgen/templates/typescript/forms.ts").read_text("utf-8")
 DAY: Final = {"device_id": "h23", "start": "2026-01-28T00:00:00Z", "end": "2026-01-29T00:00:00Z"}
 
@@ -111,7 +111,7 @@ async def test_every_tool_is_drawn_filled_from_its_example_and_accepted(
 ) -> None:
     async with exploring_home(tmp_path, session_id=SESSION) as shown:
         form = await opened(shown, script, name)
-        for tool in CATALOGUE.tools:
+        for tool in CATALOG.tools:
             [example, *_] = tool["payload"].get("examples", [{}])
             await form.show(tool["id"], example)
             for one in tool["payload"]["schema"].get("properties", {}).values():

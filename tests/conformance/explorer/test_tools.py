@@ -9,13 +9,13 @@ from typing import Final
 import pytest
 from playwright.async_api import expect
 
-from toolgen.catalog import load_catalogue
+from toolgen.catalog import load_catalog
 
 from .browser import SESSION, Explorer, exploring_home
 
 pytestmark = pytest.mark.costly(whole=True)
 
-CATALOGUE: Final = load_catalogue(Path("gen/tool_schemas.json"))
+CATALOG: Final = load_catalog(Path("gen/tool_schemas.json"))
 AXE: Final = Path("ui/node_modules/axe-core/axe.min.js")
 SET_STATE: Final = "#/tools/assistant.devices.set_state"
 
@@ -26,11 +26,11 @@ async def fill_from_example(shown: Explorer) -> None:
 
 
 async def test_every_tool_of_the_example_is_filled_from_its_example_and_accepted(tmp_path: Path) -> None:
-    examples = [tool["id"] for tool in CATALOGUE.tools if tool["payload"].get("examples")]
+    examples = [tool["id"] for tool in CATALOG.tools if tool["payload"].get("examples")]
     assert len(examples) == 9
     async with exploring_home(tmp_path) as shown:
         result = shown.page.get_by_role("region", name="Result")
-        for tool in CATALOGUE.tools:
+        for tool in CATALOG.tools:
             await shown.open(f"#/tools/{tool['id']}")
             await expect(shown.page.get_by_role("heading", level=1)).to_have_text(tool["title"])
             for name in tool["payload"]["schema"].get("properties", {}).values():

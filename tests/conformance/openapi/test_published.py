@@ -92,13 +92,13 @@ def package(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
 
 def test_a_document_becomes_tools_whole(package: Package) -> None:
     described = [*operations(in_version_3(document(package.name)))]
-    catalogue = (package.folder / f"published_{package.name}/tool_schemas.json").read_text("utf-8")
+    catalog = (package.folder / f"published_{package.name}/tool_schemas.json").read_text("utf-8")
     losses = [
         each for each in package.findings if each["severity"] == "error" or each["code"] == LEFT_OUT.name
     ]
     known = LOSSES.get(package.name, ())
     assert [each for each in losses if not each["message"].startswith(known)] == []
-    assert len(json.loads(catalogue)["tools"]) == len(described)
+    assert len(json.loads(catalog)["tools"]) == len(described)
 
 
 async def test_examples_of_answers_reach_the_model(package: Package) -> None:

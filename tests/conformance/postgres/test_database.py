@@ -295,7 +295,7 @@ async def test_a_message_that_was_heard_is_not_stored_again(database: Postgres) 
     store = PostgresSessionStore(database)
     for heard in ((), ("i",)):
         await store.speak("r", "i", HELLO)
-        await store.write("r", 1, [], heard=heard)
+        await store.write("r", 1, [], message_ids=heard)
     await store.speak("r", "i", HELLO)
     assert await store.run_messages("r") == ()
 

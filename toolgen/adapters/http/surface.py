@@ -26,7 +26,7 @@ from .artifacts import read_artifact
 from .bodies import read_body
 from .callers import Caller, CallerOf, caller_of
 from .calls import ServedCalls
-from .catalogue import RuntimeCatalog
+from .catalog import RuntimeCatalog
 from .conversations import ServedConversations
 from .event_streams import EventStreams
 from .options import SurfaceOptions
@@ -66,8 +66,8 @@ class HTTPSurface:
             runtime: Executes the calls.
             caller: Says who makes a request; None for nobody whom the host knows.
             options: How it is reached and limited; by default under names of loopback alone.
-            design: The name of the design, for the catalogue.
-            version: Its version, for the catalogue.
+            design: The name of the design, for the catalog.
+            version: Its version, for the catalog.
         """
         self._options = options = options or SurfaceOptions()
         self.runtime = runtime
@@ -118,7 +118,7 @@ class HTTPSurface:
         yield
         await self.aclose()
 
-    def _routes(self, calls: ServedCalls, catalogue: RuntimeCatalog) -> list[Route]:
+    def _routes(self, calls: ServedCalls, catalog: RuntimeCatalog) -> list[Route]:
         runs, waits = ServedRuns(self.runtime, calls), ServedWaits(self.runtime, calls, self._options)
         conversations, streams = ServedConversations(self.runtime, runs), self.streams
 
@@ -144,7 +144,7 @@ class HTTPSurface:
             return lambda request, caller, body: write(caller, request.path_params[name], body)
 
         return [
-            self._reading("/catalog", catalogue.read),
+            self._reading("/catalog", catalog.read),
             self._reading("/openapi.json", described),
             self._reading("/agents", agents),
             self._writing("/tools/{tool}/calls", calls.make),

@@ -88,11 +88,11 @@ class Conversation:
     @property
     def messages(self) -> tuple[Message, ...]:
         """All messages that the planning sees, oldest first."""
-        heard = list(self._messages)
+        messages = list(self._messages)
         for message in self._tried:
-            _add(heard, message)
-        _answer(heard)
-        return tuple(heard)
+            _add(messages, message)
+        _answer(messages)
+        return tuple(messages)
 
     def say(self, message: AssistantMessage) -> None:
         """Append the new messages and the planner's own message."""
@@ -207,8 +207,9 @@ class Conversations:
                 sessions, self._transcripts, agent, facts, plan_input, is_again=is_again
             )
         else:
-            heard = [await self._transcripts.of_run(run_id) for run_id in facts.get("history_run_ids", ())]
-            before = [message for messages in heard for message in messages]
+            run_ids = facts.get("history_run_ids", ())
+            transcripts = [await self._transcripts.of_run(run_id) for run_id in run_ids]
+            before = [message for messages in transcripts for message in messages]
         own = _first_message(runs, facts, plan_input)
         is_turn = facts["in_conversation"] and facts["parent"] is None  # the store has its first message
         if not own and (is_turn or plan_input.step > 0):

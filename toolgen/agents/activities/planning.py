@@ -161,7 +161,7 @@ class Planning:
         )
         place, new = record_position(argument["step"]), conversation.missing_messages(new)
         if is_again or not conversation.is_kept:  # nothing new is lost, and a store is there that takes it
-            await host.sessions.write(info.run_id, place, new, heard=argument.get("message_ids", ()))
+            await host.sessions.write(info.run_id, place, new, message_ids=argument.get("message_ids", ()))
         events.ids.reserve(conversation.call_ids)
         messages, remembered = await self.memory.preload(info.run_id, facts, conversation.messages)
         plan_input, reader = self._cut.cut(plan_input, messages, snapshot.directory, argument)

@@ -26,18 +26,18 @@ class Recording:
     async def record(self, info: ActivityInfo, argument: Any) -> Json:
         """Store the messages of a step."""
         messages = messages_from_json(argument["new"])
-        place, heard = record_position(argument["step"]) - 1, argument.get("message_ids", ())
-        await self._host.sessions.write(info.run_id, place, messages, heard=heard)
+        place, message_ids = record_position(argument["step"]) - 1, argument.get("message_ids", ())
+        await self._host.sessions.write(info.run_id, place, messages, message_ids=message_ids)
         return None
 
-    async def keep(self, info: ActivityInfo, argument: KeepArgument) -> Json:
+    async def store(self, info: ActivityInfo, argument: KeepArgument) -> Json:
         """Store the result of a call that the loop did not make."""
         (message,) = messages_from_json([{"type": "tools", "answers": [argument["answer"]]}])
         if isinstance(message, ToolMessage):
             await self._host.conversations.answer(info.run_id, message.answers[0])
         return None
 
-    async def give_back(self, info: ActivityInfo, argument: Any) -> Json:
+    async def restore_agent(self, info: ActivityInfo, argument: Any) -> Json:
         """Return the conversation to the agent that handed it over, and its id; None where none did."""
         session_id = argument["facts"]["session_id"]
         agent = previous_agent(await self._host.sessions.turns(session_id))

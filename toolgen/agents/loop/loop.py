@@ -88,7 +88,7 @@ class _Run:
         self._restrict = self._facts["restrict_to_tool"]
         self._is_back = False
         """Another run had the conversation since the newest planning."""
-        self._heard: list[str] = []
+        self._message_ids: list[str] = []
         """Ids of what clients said that is among what is new."""
         self._step = 0
         self._problems = 0
@@ -115,11 +115,11 @@ class _Run:
                 if error.kind == STORE_FAILED:
                     return await self._failed("store", error.message)
                 return await self._failed("planner", f"the planner failed: {error.message}")
-            if (ended := await self._go_on(step)) is not None:
+            if (ended := await self._handle(step)) is not None:
                 return ended
         return await self._close("step_cap")
 
-    async def _go_on(self, step: Step) -> RunDocument | None:
+    async def _handle(self, step: Step) -> RunDocument | None:
         """Return the end of the run by this step; None where the run continues."""
         if step["kind"] == "problem":
             if self._problems == _MOST_PROBLEMS:
@@ -152,10 +152,10 @@ class _Run:
         op = f"plan:{self._step}"
         if self._is_back:
             argument["is_back"] = True
-        if self._heard:
-            argument["message_ids"] = self._heard
+        if self._message_ids:
+            argument["message_ids"] = self._message_ids
         self._step += 1
-        self._new, self._heard, self._hints, self._is_back = [], [], [], False
+        self._new, self._message_ids, self._hints, self._is_back = [], [], [], False
         step = await self._plannings.step(argument)
         if step["kind"] == "calls" and step["text"]:
             await self._events.publish(f"said:{op}", reply_of(step))
@@ -325,16 +325,16 @@ class _Run:
         """Store in the session the messages that no planning will store."""
         if self._new:
             argument = {"facts": self._facts, "step": self._step, "new": self._new}
-            if self._heard:
-                argument["message_ids"] = self._heard
+            if self._message_ids:
+                argument["message_ids"] = self._message_ids
             await self._ctx.start(f"record:{self._step}", "record", as_plain_json(argument))
-            self._new, self._heard = [], []
+            self._new, self._message_ids = [], []
 
     def _add_client_message(self, text: str, id_: str) -> None:
         """Add what a client said to what the planner hears next; a pause has no text."""
         if text:
             self._new.append({"type": "user", "text": text, "source": "person"})
-            self._heard += [id_] if id_ else []
+            self._message_ids += [id_] if id_ else []
 
     async def _final(self, step: FinalStep, stop: StopReason) -> RunDocument:
         """Return the end of a run by its planner's final answer, which may be incomplete."""

@@ -189,11 +189,11 @@ class SessionStore(Protocol):
         ...
 
     async def write(
-        self, run_id: str, step: int, messages: Sequence[Message], *, heard: Sequence[str] = ()
+        self, run_id: str, step: int, messages: Sequence[Message], *, message_ids: Sequence[str] = ()
     ) -> None:
         """Store the messages of one step of a run; replaces earlier ones of the step.
 
-        What was spoken into the run under the ids of `heard` is in the step, and no more beside it.
+        What was spoken into the run under `message_ids` is in the step, and no more beside it.
         """
         ...
 

@@ -195,11 +195,11 @@ class TableSessionStore:
         await self._change(_SPEAK, run_id, id, self._clock(), messages_as_text([message]))
 
     async def write(
-        self, run_id: str, step: int, messages: Sequence[Message], *, heard: Sequence[str] = ()
+        self, run_id: str, step: int, messages: Sequence[Message], *, message_ids: Sequence[str] = ()
     ) -> None:
-        check_ids(run_id, *heard)
+        check_ids(run_id, *message_ids)
         message = _WRITE, (run_id, step, self._clock(), messages_as_text(messages))
-        await self.database.put([message, *((_HEAR, (run_id, id_)) for id_ in heard)])
+        await self.database.put([message, *((_HEAR, (run_id, id_)) for id_ in message_ids)])
 
     async def answer(self, run_id: str, answer: ToolAnswer) -> None:
         check_ids(run_id, answer.id)

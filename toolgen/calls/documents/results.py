@@ -331,7 +331,7 @@ def artifact_document(artifact: Artifact) -> ArtifactDocument:
     """Return the reference to an artifact of a result, and the id of the tool that made it."""
     from ..steps.result_storing import NO_STORE  # few results have artifacts
 
-    ref = artifact.ref or ArtifactRef(kind=artifact.kind, not_kept=NO_STORE)
+    ref = artifact.ref or ArtifactRef(kind=artifact.kind, not_stored_reason=NO_STORE)
     return ref_document(ref, artifact.source_tool)
 
 
@@ -348,8 +348,8 @@ def ref_document(ref: ArtifactRef, tool: str = "") -> ArtifactDocument:
             facts["data"] = kept_value(ref.json.encode())
     if ref.uri:
         facts["uri"] = ref.uri
-    if ref.not_kept:
-        facts["not_stored_reason"] = ref.not_kept
+    if ref.not_stored_reason:
+        facts["not_stored_reason"] = ref.not_stored_reason
     if tool:
         facts["tool"] = tool
     return facts
@@ -364,5 +364,5 @@ def ref_of(document: Mapping[str, Any]) -> ArtifactRef:
         size=document["size"],
         digest=document["digest"],
         json=to_json(document["data"]).decode() if "data" in document else "",
-        not_kept=document.get("not_stored_reason", ""),
+        not_stored_reason=document.get("not_stored_reason", ""),
     )

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 NO_STORE: Final = "the runtime has no artifact store"
-"""Text of `ArtifactRef.not_kept` without an artifact store; only the result contains the data then."""
+"""`ArtifactRef.not_stored_reason` without an artifact store. Only the result contains the data then."""
 _FAILED: Final = "the artifact store failed"
 
 
@@ -80,7 +80,7 @@ async def _reference(frame: Frame, artifact: Artifact) -> ArtifactRef:
         size=size,
         digest=f"sha256:{digest}",
         json=artifact.json.decode() if is_small else "",
-        not_kept=why,
+        not_stored_reason=why,
     )
 
 

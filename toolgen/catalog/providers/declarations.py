@@ -40,7 +40,7 @@ Tools: TypeAlias = "Specs | Iterable[Recorded | Mapping[str, Json]]"
 
 
 class EntryError(ToolgenError):
-    """A value passed as a tool is not an entry of a catalogue."""
+    """A value passed as a tool is not an entry of a catalog."""
 
 
 @frozen_record

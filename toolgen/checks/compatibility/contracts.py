@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-from toolgen.catalog.reader import Catalogue
+from toolgen.catalog.reader import Catalog
 from toolgen.contract.json_value import Json
 from toolgen.contract.record import frozen_record
 
@@ -39,13 +39,13 @@ class Contract:
         return SchemaDocument(part.get("schema", True), noted)
 
 
-def contract_of(catalogue: Catalogue) -> Contract:
-    """Return the contract of a catalogue."""
+def contract_of(catalog: Catalog) -> Contract:
+    """Return the contract of a catalog."""
     return Contract(
-        tools=_by_id(catalogue.tools),
-        agents=_by_id(catalogue.agents),
-        completions=_by_id(catalogue.completions),
-        version=catalogue.version,
+        tools=_by_id(catalog.tools),
+        agents=_by_id(catalog.agents),
+        completions=_by_id(catalog.completions),
+        version=catalog.version,
     )
 
 

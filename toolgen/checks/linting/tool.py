@@ -1,4 +1,4 @@
-"""A tool as the rules look at it, from a checked design or from the entry of a catalogue."""
+"""A tool as the rules look at it, from a checked design or from the entry of a catalog."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ class LintedTool:
 
 
 def tool_of_entry(entry: Mapping[str, Any]) -> LintedTool:
-    """Return a tool of a catalogue.
+    """Return a tool of a catalog.
 
     Raises:
         LookupError, TypeError, AttributeError: the entry has not the keys of its format, or no schemas.

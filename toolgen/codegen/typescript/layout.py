@@ -17,7 +17,7 @@ from .sides import CrossingTypes, Named, Side, reached, two_sided
 
 SURFACE: Final = "surface.ts"
 PLAIN: Final = ("surface.ts", "records.ts", "events.ts", "forms.ts", "controls.ts", "schemas.ts")
-"""Files that are the same for every design: what the client stands on, and forms of any catalogue."""
+"""Files that are the same for every design: what the client stands on, and forms of any catalog."""
 TYPES: Final = "types.ts"
 CLIENT: Final = "client.ts"
 INDEX: Final = "index.ts"

@@ -1,7 +1,7 @@
 /** Agents and their sessions; a conversation beside the timeline of its run. */
 
 import { addressOf, type Address } from "../address";
-import { Problem, surface, type Agent, type Catalogue, type Run, type Session, type Suspension } from "../api/client";
+import { Problem, surface, type Agent, type Catalog, type Run, type Session, type Suspension } from "../api/client";
 import { usePages, wordsOf } from "../api/use";
 import { shown } from "../kit/escape";
 import { Dot } from "../kit/small";
@@ -11,7 +11,7 @@ import { Conversation } from "./Conversation";
 const EVERY_MS = 10_000;
 
 /** `waits` and `lost` are what waits, and the runs with a call of unknown outcome. */
-export default function AgentsPlace({ agents, catalogue, address, waits, lost }: { agents: readonly Agent[]; catalogue: Catalogue; address: Address; waits: readonly Suspension[]; lost: readonly Run[] }) {
+export default function AgentsPlace({ agents, catalog, address, waits, lost }: { agents: readonly Agent[]; catalog: Catalog; address: Address; waits: readonly Suspension[]; lost: readonly Run[] }) {
   const sessions = usePages<Session>(`sessions ${String(agents.length > 0)}`, (after) => sessionsOf(agents, after), EVERY_MS);
   const [agent = agents[0]?.id ?? "", session = ""] = address.parts;
   const own = (sessions.value ?? []).filter((one) => one.agent === agent);
@@ -36,7 +36,7 @@ export default function AgentsPlace({ agents, catalogue, address, waits, lost }:
         </nav>
       </aside>
       <main id="main" className="main" tabIndex={-1}>
-        {agent === "" ? <p className="muted">{texts.noAgents}</p> : agents.length > 0 && !agents.some((one) => one.id === agent) ? <p className="muted">{texts.noAgent(shown(agent))}</p> : <Conversation key={`${agent} ${session}`} agent={agent} session={session} catalogue={catalogue} again={sessions.again} />}
+        {agent === "" ? <p className="muted">{texts.noAgents}</p> : agents.length > 0 && !agents.some((one) => one.id === agent) ? <p className="muted">{texts.noAgent(shown(agent))}</p> : <Conversation key={`${agent} ${session}`} agent={agent} session={session} catalog={catalog} again={sessions.again} />}
       </main>
     </>
   );

@@ -2,7 +2,7 @@
 
 import { Fragment, useEffect, useRef, useState } from "react";
 import { addressOf, go } from "../address";
-import { Problem, surface, type Catalogue, type Run, type ToolAnswer, type Turn, type Suspension } from "../api/client";
+import { Problem, surface, type Catalog, type Run, type ToolAnswer, type Turn, type Suspension } from "../api/client";
 import { useLoaded, wordsOf, wordsOfThrown } from "../api/use";
 import { TextEntry, useKeptText, Wrong } from "../forms/form";
 import { faultsOf } from "../forms/draft";
@@ -19,7 +19,7 @@ import { Grants } from "../waits/Grants";
 import { WaitPanel } from "../waits/WaitPanel";
 import { FilePicker, pastedFiles, SaidFile, uploadOf } from "./files";
 
-export function Conversation({ agent, session, catalogue, again }: { agent: string; session: string; catalogue: Catalogue; again: () => void }) {
+export function Conversation({ agent, session, catalog, again }: { agent: string; session: string; catalog: Catalog; again: () => void }) {
   const [started, setStarted] = useState("");
   const [said, setSaid] = useState("");
   const text = useKeptText(`message ${agent} ${session}`, "message");
@@ -72,7 +72,7 @@ export function Conversation({ agent, session, catalogue, again }: { agent: stri
           {timeline.saying !== "" && <div className="said" aria-live="polite">{shownLines(timeline.saying)}</div>}
           {isLive && timeline.saying === "" && <p className="muted small" role="status">{shown(timeline.lines.at(-1)?.what ?? texts.talk.starting)}…</p>}
         </div>
-        {open.map((wait) => <WaitPanel key={wait.id} wait={wait} catalogue={catalogue} isOpen again={waits.again} />)}
+        {open.map((wait) => <WaitPanel key={wait.id} wait={wait} catalog={catalog} isOpen again={waits.again} />)}
         <Grants session={session} />
         {ended !== "" && <Banner tone="bad">{shownLines(ended)}</Banner>}
         {(failed || broken || messages.error !== undefined) && <Banner tone="bad">{failed || broken || (messages.error !== undefined && wordsOf(messages.error))}</Banner>}

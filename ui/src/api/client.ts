@@ -1,6 +1,6 @@
-/** The generated client, which is the only way to the server; and the catalogue as this page reads it. */
+/** The generated client, which is the only way to the server; and the catalog as this page reads it. */
 
-import { Surface, type Catalog, type Json } from "../../../toolgen/templates/typescript/surface";
+import { Surface, type Json } from "../../../toolgen/templates/typescript/surface";
 import { received } from "../kit/exact";
 import type { JsonObject } from "../kit/values";
 import { token } from "./token";
@@ -20,7 +20,7 @@ async function exactly(...request: Parameters<typeof fetch>): Promise<Response> 
 
 export type Schema = JsonObject;
 export interface TypedSchema { readonly name: string; readonly schema: Schema; readonly examples?: readonly Json[]; readonly sensitive?: readonly string[]; readonly noted_formats?: readonly string[] }
-/** An entry of the catalogue (docs/user-interfaces.md). */
+/** An entry of the catalog (docs/user-interfaces.md). */
 export interface Tool {
   readonly id: string;
   readonly name: string;
@@ -45,7 +45,7 @@ export interface Tool {
   readonly deprecated?: { readonly reason: string; readonly replacement?: string };
   readonly bind_to?: { readonly service: string; readonly method: string };
 }
-export interface Catalogue {
+export interface Catalog {
   readonly catalog: { readonly design: string };
   readonly types?: Readonly<Record<string, Schema>>;
   readonly tools: readonly Tool[];
@@ -54,7 +54,7 @@ export interface Catalogue {
 /** An agent and the wire names of its tools. */
 export interface Agent { readonly id: string; readonly tools: readonly string[] }
 
-export async function catalogue(): Promise<Catalogue> {
-  const document: Catalog = await surface.catalog();
-  return document as unknown as Catalogue; // both are the format of catalogues
+export async function catalog(): Promise<Catalog> {
+  const document = await surface.catalog();
+  return document as unknown as Catalog; // both are the format of catalogs
 }

@@ -1,4 +1,4 @@
-/** Schemas of the catalogue in words. */
+/** Schemas of the catalog in words. */
 
 import { branchesOf, resolved } from "../../../toolgen/templates/typescript/forms";
 import type { Schema } from "../api/client";

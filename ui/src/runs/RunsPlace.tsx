@@ -2,7 +2,7 @@
 
 import { useState } from "react";
 import { addressOf, go, type Address } from "../address";
-import { Problem, surface, type Catalogue, type Run } from "../api/client";
+import { Problem, surface, type Catalog, type Run } from "../api/client";
 import { useLoaded, usePages, wordsOf, wordsOfThrown } from "../api/use";
 import { ArtifactView } from "../views/ArtifactView";
 import { shown, shownLines } from "../kit/escape";
@@ -17,7 +17,7 @@ import { useRun } from "./useRun";
 
 const EVERY_MS = 5_000;
 
-export default function RunsPlace({ catalogue, address }: { catalogue: Catalogue; address: Address }) {
+export default function RunsPlace({ catalog, address }: { catalog: Catalog; address: Address }) {
   const status = address.query["status"];
   const runs = usePages<Run>(`runs ${status ?? ""}`, async (after) => {
     const { runs: items, next } = await surface.runs.list({ after, ...(status !== undefined && { status: status as Run["status"] | "unknown" }) });
@@ -45,7 +45,7 @@ export default function RunsPlace({ catalogue, address }: { catalogue: Catalogue
           {runs.older !== undefined && <button type="button" className="plain" onClick={runs.older}>{texts.older}</button>}
         </nav>
       </aside>
-      <main id="main" className="main" tabIndex={-1}>{id === "" ? <p className="muted">{texts.run.choose}</p> : <RunPage key={id} id={id} catalogue={catalogue} />}</main>
+      <main id="main" className="main" tabIndex={-1}>{id === "" ? <p className="muted">{texts.run.choose}</p> : <RunPage key={id} id={id} catalog={catalog} />}</main>
     </>
   );
 }
@@ -61,7 +61,7 @@ function RunTags({ run }: { run: Run }) {
   return <><Tag tone={tone}>{word}</Tag>{word !== run.status && <Tag>{run.status}</Tag>}</>;
 }
 
-function RunPage({ id, catalogue }: { id: string; catalogue: Catalogue }) {
+function RunPage({ id, catalog }: { id: string; catalog: Catalog }) {
   const run = useLoaded(`run ${id}`, () => surface.runs.get(id));
   const { timeline, isLive, broken } = useRun(id, run.again);
   const [failed, setFailed] = useState("");
@@ -74,7 +74,7 @@ function RunPage({ id, catalogue }: { id: string; catalogue: Catalogue }) {
       <div className="row"><h1>{shown(value?.agent ?? value?.tool ?? texts.run.title)}</h1><code className="muted">{shown(id)}</code>{value !== undefined && <RunTags run={value} />}{isLive && <Tag tone="planning">{texts.run.live}</Tag>}</div>
       <p className="muted">{texts.run.counts(timeline.calls, timeline.tokens)}{value?.session_id !== undefined && <> · {texts.run.session} <code>{shown(value.session_id)}</code></>}</p>
       {(broken || failed || run.error !== undefined) && <Banner tone="bad">{broken || failed || (run.error !== undefined && wordsOf(run.error))}</Banner>}
-      {(value?.unknown_calls ?? []).map((call) => <Unknown key={call} run={id} call={call} session={value?.session_id ?? ""} timeline={timeline} catalogue={catalogue} again={run.again} />)}
+      {(value?.unknown_calls ?? []).map((call) => <Unknown key={call} run={id} call={call} session={value?.session_id ?? ""} timeline={timeline} catalog={catalog} again={run.again} />)}
       {(value?.suspensions ?? []).map((wait) => <Banner key={wait.id} tone="waiting">{shownLines(wait.question ?? wait.kind)} <a href={addressOf("waits", [wait.id])}>{texts.run.answer}</a></Banner>)}
       <div className="split">
         <section className="panel" aria-label={texts.run.timeline}><h2>{texts.run.timeline}</h2><TimelineView timeline={timeline} /></section>

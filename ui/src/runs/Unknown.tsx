@@ -2,7 +2,7 @@
 
 import { useRef, useState } from "react";
 import { addressOf, go } from "../address";
-import { surface, type Catalogue } from "../api/client";
+import { surface, type Catalog } from "../api/client";
 import { wordsOfThrown } from "../api/use";
 import { asSomething, read, type Entered, type Slot } from "../forms/draft";
 import { readText, TextEntry, Wrong } from "../forms/form";
@@ -19,12 +19,12 @@ import { textOf, type Timeline } from "./timeline";
 type Said = "result" | "failed" | "not_run" | "again";
 const ANSWERS: readonly Said[] = ["result", "failed", "not_run", "again"];
 
-export function Unknown({ run, call, session, timeline, catalogue, again }: { run: string; call: string; session: string; timeline: Timeline; catalogue: Catalogue; again: () => void }) {
+export function Unknown({ run, call, session, timeline, catalog, again }: { run: string; call: string; session: string; timeline: Timeline; catalog: Catalog; again: () => void }) {
   const [said, say] = useState<Said>();
   const [slot, setSlot] = useState<Slot>(null); // the result as JSON, or why it failed
   const [failed, setFailed] = useState("");
   const start = timeline.lines.find((line) => line.key === call)?.events.find((event) => event["type"] === "tool_start");
-  const tool = catalogue.tools.find((one) => one.id === textOf(start?.["tool"]));
+  const tool = catalog.tools.find((one) => one.id === textOf(start?.["tool"]));
   const given = start?.["arguments"];
   const id = `found-${call}`;
   const entered = said === undefined ? undefined : found(said, slot, id);
@@ -37,7 +37,7 @@ export function Unknown({ run, call, session, timeline, catalogue, again }: { ru
       await surface.runs.resolve(run, { tool_call_id: call, ...entered.value });
       if (said === "again" && tool?.payload !== undefined) {
         const before = requestOf(tool.id);
-        const shapes = new Shapes(tool.payload.schema, catalogue.types);
+        const shapes = new Shapes(tool.payload.schema, catalog.types);
         keepRequest(tool, requestFor(shapes, shareable(tool, given ?? {}), { ...before, session: session === "" ? before.session : { text: session } }, null));
         go(addressOf("tools", [tool.id]));
       } else again();

@@ -5,7 +5,7 @@ import { act, type ReactNode } from "react";
 import { createRoot } from "react-dom/client";
 import { expect, it } from "vitest";
 import AgentsPlace from "../agents/AgentsPlace";
-import type { AnyCall, Artifact, Catalogue, Run, RuntimeEvent, Tool, Suspension } from "../api/client";
+import type { AnyCall, Artifact, Catalog, Run, RuntimeEvent, Tool, Suspension } from "../api/client";
 import { HIDDEN, visible } from "../kit/escape";
 import MapPlace from "../map/MapPlace";
 import { ResultPanel } from "../results/ResultPanel";
@@ -36,7 +36,7 @@ function saying(text: string) {
     payload: { name: text, schema, examples: [{ [text]: text, map: { [text]: text } }] }, result: { name: text, schema }, errors: [{ name: text, description: text }], deprecated: { reason: text, replacement: text },
     artifacts: [{ kind: text, view: text, name: text, schema }],
   };
-  const catalogue: Catalogue = { catalog: { design: text }, tools: [tool] };
+  const catalog: Catalog = { catalog: { design: text }, tools: [tool] };
   const wait = { id: "w", run_id: "r", kind: "confirmation", seal: "sealed", question: text, preview: text, requested_by: text, agent: text, session_id: text, tool: text, arguments: { [text]: text }, answer_schema: { type: "object", properties: { approved: { type: "boolean" }, payload: schema } } } as unknown as Suspension;
   const run = { id: `r${text}`, kind: "agent", status: "completed", session_id: text, agent: text, tool: text, message: text, text, result: { [text]: text }, error: text, requested_by: text, unknown_calls: ["c"] } as unknown as Run;
   const events = [{ type: "run_started", seq: 1, time: 1, agent: text }, { type: "tool_start", seq: 2, time: 1, tool_call_id: "c", tool: tool.id, name: text, text, arguments: { [text]: text } }, { type: "approval_requested", seq: 3, time: 2, name: text, question: text }, { type: "assistant_reply", seq: 4, time: 3, text }, { type: "toolset_dropped", seq: 5, time: 4, toolset: text, reason: text }, { type: text, seq: 6, time: 5 }] as unknown as RuntimeEvent[];
@@ -52,21 +52,21 @@ function saying(text: string) {
   const answers: Record<string, unknown> = { suspensions: { suspensions: [wait] }, runs: { runs: [run] }, sessions: { sessions: [session] }, messages: { session, turns: [turn] }, run, wait, grants: { grants: [{ id: text, tool: text, session_id: text, granted_by: text, granted_at: 1, expires_at: 2, uses: 1, used: 0, covers: text }] } };
   const address = (place: string, parts: readonly string[] = [], query: Readonly<Record<string, string>> = {}) => ({ place, parts, query });
   const places: Readonly<Record<string, ReactNode>> = {
-    "an approval": <WaitPanel wait={wait} catalogue={catalogue} isOpen again={nothing} />,
-    "a record that is not sealed": <WaitPanel wait={{ ...wait, seal: "tampered" }} catalogue={catalogue} isOpen again={nothing} />,
-    "the list of waits": <WaitsPlace catalogue={catalogue} address={address("waits")} waits={waits} lost={lost} newest={1} />,
-    "the list of unknown outcomes": <WaitsPlace catalogue={catalogue} address={address("waits", [], { for: "word" })} waits={waits} lost={lost} newest={1} />,
+    "an approval": <WaitPanel wait={wait} catalog={catalog} isOpen again={nothing} />,
+    "a record that is not sealed": <WaitPanel wait={{ ...wait, seal: "tampered" }} catalog={catalog} isOpen again={nothing} />,
+    "the list of waits": <WaitsPlace catalog={catalog} address={address("waits")} waits={waits} lost={lost} newest={1} />,
+    "the list of unknown outcomes": <WaitsPlace catalog={catalog} address={address("waits", [], { for: "word" })} waits={waits} lost={lost} newest={1} />,
     "the grants of a session": <Grants session={text} />,
     "a timeline": <TimelineView timeline={timeline} />,
-    "a call of unknown outcome": <Unknown run="r" call="c" session={text} timeline={timeline} catalogue={catalogue} again={nothing} />,
+    "a call of unknown outcome": <Unknown run="r" call="c" session={text} timeline={timeline} catalog={catalog} again={nothing} />,
     "a result": <ResultPanel call={call} tookMs={1} />,
     "a failure": <ResultPanel call={failed} tookMs={1} />,
-    "the form of a tool": <ToolPage tool={tool} catalogue={catalogue} address={address("tools", [tool.id])} />,
-    "the schema of a tool": <ToolPage tool={tool} catalogue={catalogue} address={address("tools", [tool.id], { tab: "schema" })} />,
-    "the tools": <ToolsPlace catalogue={catalogue} address={address("tools", [text])} />,
-    "the map": <MapPlace catalogue={catalogue} agents={[{ id: text, tools: [text] }]} />,
-    "the runs": <RunsPlace catalogue={catalogue} address={address("runs", [run.id])} />,
-    "a conversation": <AgentsPlace agents={[{ id: text, tools: [] }]} catalogue={catalogue} address={address("agents", [text, text])} waits={[wait]} lost={[run]} />,
+    "the form of a tool": <ToolPage tool={tool} catalog={catalog} address={address("tools", [tool.id])} />,
+    "the schema of a tool": <ToolPage tool={tool} catalog={catalog} address={address("tools", [tool.id], { tab: "schema" })} />,
+    "the tools": <ToolsPlace catalog={catalog} address={address("tools", [text])} />,
+    "the map": <MapPlace catalog={catalog} agents={[{ id: text, tools: [text] }]} />,
+    "the runs": <RunsPlace catalog={catalog} address={address("runs", [run.id])} />,
+    "a conversation": <AgentsPlace agents={[{ id: text, tools: [] }]} catalog={catalog} address={address("agents", [text, text])} waits={[wait]} lost={[run]} />,
     "Markdown": <MarkdownView text={`${text}\n\n<script>${text}</script>`} />,
     "Markdown of HTML alone": <MarkdownView text={`<b>${text}</b>`} />,
   };

@@ -4,7 +4,7 @@ import { calls, sent } from "./recorder";
 import { act, useState, type ReactNode } from "react";
 import { createRoot, type Root } from "react-dom/client";
 import { Conversation } from "../agents/Conversation";
-import type { Catalogue, Tool, TypedSchema, Suspension } from "../api/client";
+import type { Catalog, Tool, TypedSchema, Suspension } from "../api/client";
 import type { JsonObject } from "../kit/values";
 import { EMPTY } from "../runs/timeline";
 import { Unknown } from "../runs/Unknown";
@@ -24,42 +24,42 @@ interface Drawn {
   readonly part: (body: Exact) => Exact;
 }
 
-const catalogueOf = (tools: readonly Tool[]): Catalogue => ({ catalog: { design: "d" }, tools });
+const catalogOf = (tools: readonly Tool[]): Catalog => ({ catalog: { design: "d" }, tools });
 const toolOf = (payload: TypedSchema): Tool => ({ id: "a.b.c", name: "c", service: "a", toolset: "b", kind: "function", payload });
 const at = (value: Exact | undefined, key: string): Exact | undefined => (typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Readonly<Record<string, Exact>>)[key] : undefined);
 /** Some parts of a body; an empty text is none. */
 const only = (body: Exact, ...keys: readonly string[]): Exact => Object.fromEntries(keys.flatMap((key) => { const value = at(body, key); return value === undefined || (value === "" && key !== "answer") ? [] : [[key, value]]; }));
 
 /** The tab of calls, with the address that it is shown at. */
-function Calls({ tool, payload, catalogue }: { tool: Tool; payload: TypedSchema; catalogue: Catalogue }) {
+function Calls({ tool, payload, catalog }: { tool: Tool; payload: TypedSchema; catalog: Catalog }) {
   const [chosen, choose] = useState("");
-  return <CallTab tool={tool} payload={payload} catalogue={catalogue} chosen={chosen} choose={choose} />;
+  return <CallTab tool={tool} payload={payload} catalog={catalog} chosen={chosen} choose={choose} />;
 }
 
 function drawn(form: FormName, schema: JsonObject, random: Random): Drawn {
   const payload = { name: "Payload", schema, examples: [documentOf(random), documentOf(random)] as NonNullable<TypedSchema["examples"]> };
   const tool = toolOf(payload);
-  const catalogue = catalogueOf([tool]);
+  const catalog = catalogOf([tool]);
   const wait = { id: "w1", run_id: "r1", tool: tool.id, kind: form === "approval" ? "confirmation" : "clarification", seal: "sealed", question: "Go?", answer_schema: form === "approval" ? { type: "object", properties: { approved: { type: "boolean" }, payload: schema } } : schema } as Suspension;
   switch (form) {
     case "call": return {
-      shown: <Calls tool={tool} payload={payload} catalogue={catalogue} />,
+      shown: <Calls tool={tool} payload={payload} catalog={catalog} />,
       fields: () => ({ arguments: "arguments", session: "session" }), part: (body) => only(body, "arguments", "session"),
     };
     case "approval": return {
-      shown: <WaitPanel wait={wait} catalogue={catalogue} isOpen again={() => undefined} />,
+      shown: <WaitPanel wait={wait} catalog={catalog} isOpen again={() => undefined} />,
       fields: (_, body): Record<string, string> => (at(at(body, "answer"), "approved") === true ? { payload: "w1-answer", message: "w1-reason" } : { message: "w1-reason" }), part: (body) => only(at(body, "answer") ?? null, "payload", "message"),
     };
     case "question": return {
-      shown: <WaitPanel wait={wait} catalogue={catalogue} isOpen again={() => undefined} />,
+      shown: <WaitPanel wait={wait} catalog={catalog} isOpen again={() => undefined} />,
       fields: (path) => (path.endsWith("/cancel") ? {} : { answer: "w1-answer" }), part: (body) => only(body, "answer"),
     };
     case "resolution": return {
-      shown: <Unknown run="r1" call="c1" session="s1" timeline={EMPTY} catalogue={catalogue} again={() => undefined} />,
+      shown: <Unknown run="r1" call="c1" session="s1" timeline={EMPTY} catalog={catalog} again={() => undefined} />,
       fields: (_, body): Record<string, string> => (at(body, "outcome") === "result" ? { result: "found-c1" } : at(body, "outcome") === "failed" ? { message: "found-c1" } : {}), part: (body) => only(body, "result", "message"),
     };
     case "conversation": return {
-      shown: <Conversation agent="a" session="" catalogue={catalogue} again={() => undefined} />,
+      shown: <Conversation agent="a" session="" catalog={catalog} again={() => undefined} />,
       fields: () => ({ message: "message", session: "session" }), part: (body) => only(body, "message", "session"),
     };
   }

@@ -1,7 +1,7 @@
 /** Call a tool: arguments left, result right. Form and JSON are two views of one document, and what they show is what is sent. */
 
 import { useEffect, useMemo, useRef, useState } from "react";
-import { Problem, surface, type AnyCall, type Catalogue, type Issue, type Tool, type TypedSchema } from "../api/client";
+import { Problem, surface, type AnyCall, type Catalog, type Issue, type Tool, type TypedSchema } from "../api/client";
 import { draftFor, TextEntry, useShapes, Wrong } from "../forms/form";
 import { DocumentForm } from "../forms/DocumentForm";
 import type { Entered, Slot } from "../forms/draft";
@@ -29,8 +29,8 @@ interface State {
 }
 
 /** `chosen` is the id of the call whose result is shown, of those that this tab of the browser has made. */
-export function CallTab({ tool, payload, catalogue, chosen, choose }: { tool: Tool; payload: TypedSchema; catalogue: Catalogue; chosen: string; choose: (call: string) => void }) {
-  const shapes = useShapes(payload.schema, catalogue.types);
+export function CallTab({ tool, payload, catalog, chosen, choose }: { tool: Tool; payload: TypedSchema; catalog: Catalog; chosen: string; choose: (call: string) => void }) {
+  const shapes = useShapes(payload.schema, catalog.types);
   const [request, setRequest] = useState(() => requestOf(tool.id));
   const entered = useMemo(() => asked(shapes, request), [shapes, request]);
   const made = useMemo(() => (chosen === "" ? undefined : historyOf(tool.id).find((one) => one.call.id === chosen)), [tool.id, chosen]);

@@ -1,7 +1,7 @@
 /** The same call in other words: the shell, Python, TypeScript and curl. */
 
 import { useState } from "react";
-import { address, type Catalogue, type Tool, type TypedSchema } from "../api/client";
+import { address, type Catalog, type Tool, type TypedSchema } from "../api/client";
 import type { Entered } from "../forms/draft";
 import { useShapes, Wrong } from "../forms/form";
 import { visible, visibleLines } from "../kit/escape";
@@ -14,8 +14,8 @@ import { asked, requestOf, shareable, type Asked } from "./history";
 const LANGUAGES = ["shell", "Python", "TypeScript", "curl"] as const;
 type Language = (typeof LANGUAGES)[number];
 
-export function CodeTab({ tool, payload, catalogue }: { tool: Tool; payload: TypedSchema; catalogue: Catalogue }) {
-  const shapes = useShapes(payload.schema, catalogue.types);
+export function CodeTab({ tool, payload, catalog }: { tool: Tool; payload: TypedSchema; catalog: Catalog }) {
+  const shapes = useShapes(payload.schema, catalog.types);
   return <div className="panel"><SameCall tool={tool} asked={asked(shapes, requestOf(tool.id))} /></div>;
 }
 

@@ -2,14 +2,14 @@
 
 import { useState, type ReactNode } from "react";
 import { alone, branchesOf, resolved } from "../../../toolgen/templates/typescript/forms";
-import type { Catalogue, Schema, Tool, TypedSchema } from "../api/client";
+import type { Catalog, Schema, Tool, TypedSchema } from "../api/client";
 import { branchTitle, limitWords, text, typeWords } from "../forms/schema";
 import { shown, shownLines } from "../kit/escape";
 import { Tag } from "../kit/small";
 import { compact, isObject, pretty, type Json, type JsonObject } from "../kit/values";
 import { texts } from "../texts";
 
-export function SchemaTab({ tool, catalogue }: { tool: Tool; catalogue: Catalogue }) {
+export function SchemaTab({ tool, catalog }: { tool: Tool; catalog: Catalog }) {
   const parts: [string, TypedSchema | undefined][] = [
     [texts.schema.payload, tool.payload], [texts.schema.result, tool.result],
     ...(tool.artifacts ?? []).map((artifact): [string, TypedSchema] => [`${texts.schema.artifact} ${shown(artifact.kind)}${artifact.view === undefined ? "" : ` as ${shown(artifact.view)}`}`, artifact]),
@@ -17,16 +17,16 @@ export function SchemaTab({ tool, catalogue }: { tool: Tool; catalogue: Catalogu
   ];
   return (
     <>
-      {parts.map(([title, part]) => part !== undefined && <Part key={title} title={title} part={part} catalogue={catalogue} />)}
+      {parts.map(([title, part]) => part !== undefined && <Part key={title} title={title} part={part} catalog={catalog} />)}
       {(tool.inject ?? []).length > 0 && <section className="panel"><h2>{texts.schema.injected}</h2><p><code>{tool.inject?.map(shown).join(", ")}</code> <span className="muted">{texts.schema.modelNever}</span></p></section>}
       {(tool.errors ?? []).length > 0 && <section className="panel"><h2>{texts.schema.errors}</h2><table><tbody>{tool.errors?.map((error) => <tr key={error.name}><th scope="row">{shown(error.name)}</th><td>{shownLines(error.description ?? "")}</td><td>{error.retryable === true && <Tag>{texts.schema.later}</Tag>}</td></tr>)}</tbody></table></section>}
     </>
   );
 }
 
-function Part({ title, part, catalogue }: { title: string; part: TypedSchema; catalogue: Catalogue }) {
+function Part({ title, part, catalog }: { title: string; part: TypedSchema; catalog: Catalog }) {
   const [raw, setRaw] = useState(false);
-  const root = alone(part.schema, catalogue.types ?? {});
+  const root = alone(part.schema, catalog.types ?? {});
   return (
     <section className="panel" aria-label={title}>
       <div className="row"><h2 className="grow">{title} <code className="muted">{shown(part.name)}</code></h2><button type="button" onClick={() => { setRaw(!raw); }}>{raw ? "Table" : "JSON Schema"}</button></div>

@@ -1,7 +1,7 @@
 /** One tool: what it does, and the tabs to call it and to read it. */
 
 import { addressOf, go, parseAddress, type Address } from "../address";
-import type { Catalogue, Tool } from "../api/client";
+import type { Catalog, Tool } from "../api/client";
 import { shown, shownLines } from "../kit/escape";
 import { Banner, Tag } from "../kit/small";
 import { Tabs } from "../kit/tabs";
@@ -16,7 +16,7 @@ import { behaviour } from "./search";
 const TABS = ["call", "schema", "examples", "history", "code"] as const;
 type Tab = (typeof TABS)[number];
 
-export function ToolPage({ tool, catalogue, address }: { tool: Tool; catalogue: Catalogue; address: Address }) {
+export function ToolPage({ tool, catalog, address }: { tool: Tool; catalog: Catalog; address: Address }) {
   const tab = TABS.find((name) => name === address.query["tab"]) ?? (tool.payload === undefined ? "schema" : "call");
   const show = (tab: Tab) => { go(addressOf("tools", [tool.id], { ...address.query, tab })); };
   const examples = [...(tool.payload?.examples ?? []), ...(tool.result?.examples ?? [])].length;
@@ -34,11 +34,11 @@ export function ToolPage({ tool, catalogue, address }: { tool: Tool; catalogue: 
         <Banner tone="waiting">{shown(tool.deprecated.reason)} {tool.deprecated.replacement !== undefined && <a href={addressOf("tools", [tool.deprecated.replacement])}>{shown(tool.deprecated.replacement)}</a>}</Banner>
       )}
       <Tabs<Tab> label={shown(tool.title ?? tool.name)} shown={tab} show={show} tabs={TABS.map((name) => [name, titles[name]])}>
-        {tab === "call" && (tool.payload === undefined ? <p className="muted">{texts.call.byProvider}</p> : <CallTab tool={tool} payload={tool.payload} catalogue={catalogue} chosen={address.query["call"] ?? ""} choose={(call) => { go(addressOf("tools", [tool.id], { ...parseAddress(location.hash).query, call }), true); }} />)}
-        {tab === "schema" && <SchemaTab tool={tool} catalogue={catalogue} />}
+        {tab === "call" && (tool.payload === undefined ? <p className="muted">{texts.call.byProvider}</p> : <CallTab tool={tool} payload={tool.payload} catalog={catalog} chosen={address.query["call"] ?? ""} choose={(call) => { go(addressOf("tools", [tool.id], { ...parseAddress(location.hash).query, call }), true); }} />)}
+        {tab === "schema" && <SchemaTab tool={tool} catalog={catalog} />}
         {tab === "examples" && <Examples tool={tool} />}
         {tab === "history" && <HistoryTab tool={tool} />}
-        {tab === "code" && (tool.payload === undefined ? <p className="muted">{texts.call.byProvider}</p> : <CodeTab tool={tool} payload={tool.payload} catalogue={catalogue} />)}
+        {tab === "code" && (tool.payload === undefined ? <p className="muted">{texts.call.byProvider}</p> : <CodeTab tool={tool} payload={tool.payload} catalog={catalog} />)}
       </Tabs>
     </>
   );

@@ -1,8 +1,8 @@
-/** The tools of the catalogue: a list to search, and the page of one. */
+/** The tools of the catalog: a list to search, and the page of one. */
 
 import { useMemo, useRef } from "react";
 import { addressOf, go, type Address } from "../address";
-import type { Catalogue } from "../api/client";
+import type { Catalog } from "../api/client";
 import { useKeys } from "../keys";
 import { shown } from "../kit/escape";
 import { List } from "../kit/list";
@@ -11,15 +11,15 @@ import { texts } from "../texts";
 import { behaviour, indexOf, search, type Row } from "./search";
 import { ToolPage } from "./ToolPage";
 
-export function ToolsPlace({ catalogue, address }: { catalogue: Catalogue; address: Address }) {
+export function ToolsPlace({ catalog, address }: { catalog: Catalog; address: Address }) {
   const field = useRef<HTMLInputElement>(null);
-  const entries = useMemo(() => indexOf(catalogue.tools), [catalogue]);
+  const entries = useMemo(() => indexOf(catalog.tools), [catalog]);
   const { q = "", tag = "" } = address.query;
   const rows = useMemo(() => search(entries, q, tag), [entries, q, tag]);
   const id = address.parts[0] ?? "";
-  const tool = catalogue.tools.find((one) => one.id === id);
+  const tool = catalog.tools.find((one) => one.id === id);
   const tools = rows.flatMap((row) => ("tool" in row ? [row.tool] : []));
-  const tags = useMemo(() => [...new Set(catalogue.tools.flatMap((one) => one.tags ?? []))].sort(), [catalogue]);
+  const tags = useMemo(() => [...new Set(catalog.tools.flatMap((one) => one.tags ?? []))].sort(), [catalog]);
   const step = (by: number) => {
     const next = tools[Math.max(0, Math.min(tools.length - 1, tools.findIndex((one) => one.id === id) + by))];
     if (next !== undefined) go(addressOf("tools", [next.id], { ...address.query, tab: undefined, call: undefined }));
@@ -30,7 +30,7 @@ export function ToolsPlace({ catalogue, address }: { catalogue: Catalogue; addre
     <>
       <aside className="side" aria-label={texts.places.tools}>
         <div className="side-head">
-          <input ref={field} type="search" value={q} aria-label={texts.search(catalogue.tools.length)} placeholder={`${texts.search(catalogue.tools.length)}   /`}
+          <input ref={field} type="search" value={q} aria-label={texts.search(catalog.tools.length)} placeholder={`${texts.search(catalog.tools.length)}   /`}
             onChange={(event) => { filter({ q: event.target.value }); }}
             onKeyDown={(event) => {
               if (event.key === "Enter" && tools[0] !== undefined) go(addressOf("tools", [tools[0].id], { ...address.query, call: undefined }));
@@ -43,16 +43,16 @@ export function ToolsPlace({ catalogue, address }: { catalogue: Catalogue; addre
             </select>
           )}
         </div>
-        {catalogue.tools.length === 0 && <p className="muted pad">{texts.noTools}</p>}
-        {catalogue.tools.length > 0 && rows.length === 0 && <p className="muted pad">{texts.nothingFound(shown(q))}</p>}
+        {catalog.tools.length === 0 && <p className="muted pad">{texts.noTools}</p>}
+        {catalog.tools.length > 0 && rows.length === 0 && <p className="muted pad">{texts.nothingFound(shown(q))}</p>}
         <List<Row> label={texts.places.tools} rows={rows} selected={rows.findIndex((row) => "tool" in row && row.tool.id === id)}
           draw={(row) => "heading" in row ? <div className="list-heading">{shown(row.heading)}</div> : <Item row={row} selected={row.tool.id === id} query={address.query} />} />
       </aside>
       <main id="main" className="main" tabIndex={-1}>
-        {tool !== undefined ? <ToolPage key={tool.id} tool={tool} catalogue={catalogue} address={address} /> : (
+        {tool !== undefined ? <ToolPage key={tool.id} tool={tool} catalog={catalog} address={address} /> : (
           <div className="start">
-            <h1>{shown(catalogue.catalog.design)}</h1>
-            <p className="muted">{id === "" ? texts.chooseTool(catalogue.tools.length) : texts.noTool(shown(id))}</p>
+            <h1>{shown(catalog.catalog.design)}</h1>
+            <p className="muted">{id === "" ? texts.chooseTool(catalog.tools.length) : texts.noTool(shown(id))}</p>
           </div>
         )}
       </main>
@@ -60,7 +60,7 @@ export function ToolsPlace({ catalogue, address }: { catalogue: Catalogue; addre
   );
 }
 
-function Item({ row, selected, query }: { row: Row & { readonly tool: Catalogue["tools"][number] }; selected: boolean; query: Address["query"] }) {
+function Item({ row, selected, query }: { row: Row & { readonly tool: Catalog["tools"][number] }; selected: boolean; query: Address["query"] }) {
   const [word, tone] = behaviour(row.tool)[0] ?? ["", ""];
   return (
     <a className="list-item" href={addressOf("tools", [row.tool.id], { ...query, tab: undefined, call: undefined })} aria-current={selected ? "page" : undefined}>

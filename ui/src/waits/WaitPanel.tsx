@@ -3,7 +3,7 @@
 import { useRef, useState } from "react";
 import { tokensOf } from "../../../toolgen/templates/typescript/forms";
 import { escaped } from "../../../toolgen/templates/typescript/schemas";
-import { Problem, surface, type Answered, type Catalogue, type Issue, type Suspension, type Tool } from "../api/client";
+import { Problem, surface, type Answered, type Catalog, type Issue, type Suspension, type Tool } from "../api/client";
 import { addressOf } from "../address";
 import { wordsOfThrown } from "../api/use";
 import { DocumentForm } from "../forms/DocumentForm";
@@ -18,8 +18,8 @@ import { ResultPanel } from "../results/ResultPanel";
 import { behaviour } from "../tools/search";
 import { texts } from "../texts";
 
-export function WaitPanel({ wait, catalogue, isOpen, again }: { wait: Suspension; catalogue: Catalogue; isOpen: boolean; again: () => void }) {
-  const tool = catalogue.tools.find((one) => one.id === wait.tool || one.name === wait.tool);
+export function WaitPanel({ wait, catalog, isOpen, again }: { wait: Suspension; catalog: Catalog; isOpen: boolean; again: () => void }) {
+  const tool = catalog.tools.find((one) => one.id === wait.tool || one.name === wait.tool);
   const secrets = secretsOf(wait, tool);
   const [typed, setTyped] = useKept<Typed>(`answer ${wait.id}`, null, (typed) => typed && secrets && { slot: draftWithoutSecrets(typed.slot, secrets.map(tokensOf)) });
   const reason = useKeptText(`reason ${wait.id}`, `${wait.id}-reason`);

@@ -1,7 +1,7 @@
 /** What waits: for a person, for other work, for a credential; and what may have run. */
 
 import { addressOf, type Address } from "../address";
-import { surface, type Catalogue, type Run, type Suspension } from "../api/client";
+import { surface, type Catalog, type Run, type Suspension } from "../api/client";
 import { useLoaded, wordsOf, type Loaded, type usePages } from "../api/use";
 import { shown } from "../kit/escape";
 import { until, useNow } from "../kit/time";
@@ -21,7 +21,7 @@ export function groupOf(wait: Suspension): Group {
 type Pages = ReturnType<typeof usePages<Run>>;
 
 /** `lost` are the runs with a call of unknown outcome, among so many of the newest. */
-export default function WaitsPlace({ catalogue, address, waits, lost, newest }: { catalogue: Catalogue; address: Address; waits: Loaded<{ suspensions: readonly Suspension[]; next?: string }>; lost: Pages; newest: number }) {
+export default function WaitsPlace({ catalog, address, waits, lost, newest }: { catalog: Catalog; address: Address; waits: Loaded<{ suspensions: readonly Suspension[]; next?: string }>; lost: Pages; newest: number }) {
   const all = waits.value?.suspensions ?? [];
   const group = (Object.keys(GROUPS) as Group[]).find((one) => one === address.query["for"]) ?? "person";
   const id = address.parts[0];
@@ -47,7 +47,7 @@ export default function WaitsPlace({ catalogue, address, waits, lost, newest }: 
         {waits.value === undefined && waits.error === undefined && <Skeleton what={texts.places.waits} />}
         {waits.value !== undefined && listed.length === 0 && <p className="muted">{texts.wait.none}</p>}
         {listed.length > 0 && <WaitTable waits={listed} chosen={id} />}
-        {id !== undefined && <One id={id} listed={chosen} catalogue={catalogue} again={waits.again} />}
+        {id !== undefined && <One id={id} listed={chosen} catalog={catalog} again={waits.again} />}
       </main>}
     </>
   );
@@ -96,13 +96,13 @@ function WaitTable({ waits, chosen }: { waits: readonly Suspension[]; chosen: st
 }
 
 /** The one that is chosen, also after it was answered and left the list. */
-function One({ id, listed, catalogue, again }: { id: string; listed: Suspension | undefined; catalogue: Catalogue; again: () => void }) {
+function One({ id, listed, catalog, again }: { id: string; listed: Suspension | undefined; catalog: Catalog; again: () => void }) {
   const loaded = useLoaded(`wait ${id}`, () => surface.suspensions.get(id));
   const wait = loaded.value ?? listed;
   if (wait === undefined) return loaded.error === undefined ? <Skeleton what={texts.places.waits} /> : <Banner tone="waiting">{wordsOf(loaded.error)}</Banner>;
   return (
     <>
-      <WaitPanel key={id} wait={wait} catalogue={catalogue} isOpen={listed !== undefined} again={() => { loaded.again(); again(); }} />
+      <WaitPanel key={id} wait={wait} catalog={catalog} isOpen={listed !== undefined} again={() => { loaded.again(); again(); }} />
       <Grants session={wait.session_id} />
     </>
   );

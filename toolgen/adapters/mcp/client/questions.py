@@ -38,7 +38,7 @@ class ResumedRequest:
 
 def resumed_by(ctx: ToolContext) -> ResumedRequest:
     """Return what the call goes on with: nothing, unless a question of its server was answered."""
-    stored = ctx.kept.get(_MARK) if isinstance(ctx.kept, dict) else None
+    stored = ctx.resume_state.get(_MARK) if isinstance(ctx.resume_state, dict) else None
     if not isinstance(stored, dict):
         return ResumedRequest()
     facts: Any = stored
@@ -95,12 +95,12 @@ def question(
         "state": state,
         "further": [list(pair) for pair in further],
     }
-    keep: Json = {_MARK: facts}
+    resume_state: Json = {_MARK: facts}
     try:
         if is_form:
             asks = question_of(parameters["message"], parameters["requestedSchema"])
-            return ToolOutcome.ask(asks.message, asks.schema, keep=keep)
+            return ToolOutcome.ask(asks.message, asks.schema, resume_state=resume_state)
         page = page_of(parameters["message"], parameters["url"])
-        return ToolOutcome.need_credential({"url": page.url}, page.message, keep=keep)
+        return ToolOutcome.need_credential({"url": page.url}, page.message, resume_state=resume_state)
     except UnaskableError as error:
         raise ToolError(f"{spec.name} {error.message}") from None

@@ -186,7 +186,7 @@ DESCRIBE: Operation[DescribePayload, DescribeResult] = Operation(
 
 
 class BooksClient(HTTPClient, Books):
-    """The catalogue of the library."""
+    """The catalog of the library."""
 
     servers = (
         Server(

@@ -133,7 +133,7 @@ DESCRIBE_NOT_FOUND: ErrorSpec[NotFound] = ErrorSpec(
 
 
 class Books(Protocol):
-    """The catalogue of the library."""
+    """The catalog of the library."""
 
     @abstractmethod
     async def list_books(self, payload: ListBooksPayload) -> ListBooksResult:

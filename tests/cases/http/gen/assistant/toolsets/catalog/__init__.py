@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from toolgen.runtime.generated import LazyModule, lazy_attribute
 
-from .executor import BoundCatalogueExecutor, CatalogueExecutor, registration
+from .executor import BoundCatalogExecutor, CatalogExecutor, registration
 from .specs import (
     FIND_BOOKS,
     FIND_BOOKS_NOT_FOUND,
@@ -34,8 +34,8 @@ __all__ = [
     "READ_BOOK",
     "READ_BOOK_NOT_FOUND",
     "SPECS",
-    "BoundCatalogueExecutor",
-    "CatalogueExecutor",
+    "BoundCatalogExecutor",
+    "CatalogExecutor",
     "FindBooksPayload",
     "FindBooksResult",
     "ReadBookPayload",

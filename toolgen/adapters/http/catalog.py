@@ -9,7 +9,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from toolgen.catalog.entry import ToolsetRecord, tool_entry
-from toolgen.catalog.writer import CatalogHead, catalogue
+from toolgen.catalog.writer import CatalogHead, catalog_json
 from toolgen.runtime import ReadonlyContext, Runtime, Snapshot, ToolsetRegistration, ToolSpec
 
 from .bodies import has_tag
@@ -51,7 +51,7 @@ class RuntimeCatalog:
             tool_entry(spec.record(self._toolset(snapshot.directory.by_id[spec.id].toolset)))
             for spec in snapshot.specs
         ]
-        text = catalogue(self._head, entries).encode()
+        text = catalog_json(self._head, entries).encode()
         return _Made(snapshot.specs, text, f'"{hashlib.sha256(text).hexdigest()}"')
 
     def _toolset(self, name: str) -> ToolsetRecord | None:
