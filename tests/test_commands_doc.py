@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from typer.core import TyperGroup
 from typer.main import get_command
+from typer.testing import CliRunner
 
 from toolgen.cli.app import app
 
@@ -21,6 +22,9 @@ GROUPED = {"runs", "grants", "tools", "artifacts"}
 OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]+")
 OF_OTHERS = re.compile(r"`(?:toolgen )?(?:breaking|worker) --[^`]*`")
 """Options of another command that an entry mentions."""
+
+NAMED = re.compile(r"  [a-z]+  ").match
+"""A line of the help with the name of a command."""
 
 
 def commands(group: TyperGroup) -> Iterator[tuple[str, set[str]]]:
@@ -65,3 +69,12 @@ def test_each_command_has_one_entry() -> None:
 def test_an_entry_has_the_options_of_its_command(entry: str) -> None:
     named = set(OPTION.findall(OF_OTHERS.sub("", entries()[entry])))
     assert OFFERED[entry] - COMMON <= named <= OFFERED[entry] | COMMON
+
+
+def test_the_help_has_each_command_once() -> None:
+    group = get_command(app)
+    assert isinstance(group, TyperGroup)
+    listed = [
+        line.split()[0] for line in CliRunner().invoke(app, ["--help"]).output.splitlines() if NAMED(line)
+    ]
+    assert sorted(listed) == sorted(group.commands)

@@ -252,7 +252,8 @@ def test_a_tool_that_answers_later_may_be_pending(returns: str, is_changed: bool
 def test_public_methods_of_no_tool_are_listed(text: str, found: list[str]) -> None:
     lines = states(f"class Devices(devices.DevicesExecutor):\n  {text}", OPEN, "orphaned")
     assert lines == [
-        f"{one} belongs to no tool: the design has no tool 'gone'; delete it, or start its name with '_'"
+        f"{one} belongs to no tool: the design has no tool 'gone'; if you renamed the tool, move the body "
+        "to its new method, otherwise delete it, or start its name with '_'"
         for one in found
     ]
 

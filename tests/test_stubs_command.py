@@ -125,7 +125,8 @@ def test_the_state_is_shown(project: ProjectFolder) -> None:
         "hall.people: 1 implemented, 1 missing, 1 orphaned",
         f"{STUB}:10: class People has no method 'leave' (tool hall.people.leave); run: toolgen gen",
         f"{STUB}:13: People.greet is implemented (tool hall.people.greet)",
-        f"{STUB}:17: People.gone belongs to no tool: the design has no tool 'gone'; delete it, or start its "
+        f"{STUB}:17: People.gone belongs to no tool: the design has no tool 'gone'; if you renamed the tool, "
+        "move the body to its new method, otherwise delete it, or start its "
         "name with '_'",
     ]
 

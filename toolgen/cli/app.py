@@ -8,35 +8,22 @@ from collections.abc import Sequence
 from dataclasses import replace
 from math import isfinite
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import typer
-from typer.core import TyperGroup
 from typer.main import get_command
 
 from .agent_commands import chat, run_turn
 from .artifact_commands import artifacts_app
 from .breaking_command import breaking, diff
 from .catalog_commands import lint, schema
-from .command_groups import AsJson, Config, ListingFormat, exit_after, mcp_app, runs_app, tools_app
+from .command_groups import AsJson, Commands, Config, ListingFormat, exit_after, mcp_app, runs_app, tools_app
 from .config import find_project, with_typescript
 from .grant_commands import grants_app
 from .import_command import OutputFormat, import_source
 from .init_command import init
 
-
-class _Commands(TyperGroup):
-    """The commands; for a longer word such as `generate`, the error suggests the command `gen`."""
-
-    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """Return the command of a word; for an unknown word, suggest the command that it begins with."""
-        meant = [name for name in self.commands if args and args[0].startswith(name)]
-        if meant and args[0] not in self.commands:
-            ctx.fail(f"No such command {args[0]!r}. Did you mean {meant[0]!r}?")
-        return super().resolve_command(ctx, args)
-
-
-app = typer.Typer(cls=_Commands, no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode=None)
+app = typer.Typer(cls=Commands, no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode=None)
 app.add_typer(runs_app, name="runs")
 app.add_typer(mcp_app, name="mcp")
 app.add_typer(tools_app, name="tools")

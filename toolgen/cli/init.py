@@ -24,6 +24,7 @@ from toolgen.codegen.write.staging import formatted
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.record import frozen_record
 from toolgen.dsl.expr.tree import Design
+from toolgen.importers.reimport.lock import lock_path
 from toolgen.shapes.naming import TOOL_NAME, module_name
 
 from .config import Project, read_project
@@ -236,6 +237,8 @@ def _from_source(
         f"{place.path}/__init__.py": "makes it a package",
         _test_file(place): "checks that the tools are offered",
     }
+    if (record := Path(lock_path(package / "design.py"))).exists():
+        files[f"{place.path}/{record.name}"] = "the record of this import, which toolgen import compares"
     if made.copied:
         files[made.copied.name] = f"a copy of {text}"
     if view.has_stubs:

@@ -81,8 +81,8 @@ STUB_CHANGED: Final = Code(
 )
 STUB_ORPHANED: Final = Code(
     "stub-orphaned",
-    "A method or an executor belongs to no tool or toolset of the design. Delete it, or call it "
-    "yourself; toolgen does not touch it.",
+    "A method or an executor belongs to no tool or toolset of the design. If you renamed a tool, "
+    "move the body to its new method. Otherwise delete it, or call it yourself; toolgen does not change it.",
     "warning",
     is_suppressible=True,
 )

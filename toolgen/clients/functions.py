@@ -237,7 +237,8 @@ class _FunctionMethod:
             return adapter.validate_json(_ANY.dump_json(value, by_alias=True, exclude_unset=True))
         except ValidationError as error:
             first = error.errors(include_url=False, include_context=False)[0]["msg"]
-            raise ToolError(f"{self._fields[name]!r} does not fit {self.target}: {first}") from None
+            reason = first.removeprefix("Value error, ")
+            raise ToolError(f"{self._fields[name]!r} does not fit {self.target}: {reason}") from None
 
     def result(self, returned: object) -> Any:
         """Return the result that a function has returned as a model, mapping, dataclass or single value.

@@ -47,7 +47,7 @@ async def test_a_person_grants_further_calls_and_takes_that_back() -> None:
     async with disk() as runtime, exploring(runtime) as shown:
         page = shown.page
         await call(shown, "write", "/srv/a")
-        await page.get_by_role("link", name="Answer it under Waits").click()
+        await page.get_by_role("link", name="Answer it under Suspended calls").click()
         asked = page.get_by_role("region", name="Write /srv/a?")
         further = asked.get_by_role("checkbox", name="Approve further calls of this session too")
         terms = asked.get_by_role("group", name="Further calls")
@@ -70,7 +70,7 @@ async def test_a_person_grants_further_calls_and_takes_that_back() -> None:
         await expect(result.locator(".tag").first).to_have_text("ok")
         await call(shown, "write", "/srv/b")
         await expect(result.locator(".tag").first).to_have_text("suspended")
-        await page.get_by_role("link", name="Answer it under Waits").click()
+        await page.get_by_role("link", name="Answer it under Suspended calls").click()
         await expect(row).to_contain_text("1 of 2")
         await row.get_by_role("button", name="Revoke").click()
         await expect(granted).to_have_count(0)
@@ -83,7 +83,7 @@ async def test_nothing_is_offered_where_the_design_allows_no_grant() -> None:
     async with disk() as runtime, exploring(runtime) as shown:
         page = shown.page
         await call(shown, "wipe", "/srv")
-        await page.get_by_role("link", name="Answer it under Waits").click()
+        await page.get_by_role("link", name="Answer it under Suspended calls").click()
         asked = page.get_by_role("region", name="Wipe /srv?")
         await expect(asked.get_by_role("button", name="Approve exactly this")).to_be_visible()
         await expect(asked.get_by_role("checkbox")).to_have_count(0)

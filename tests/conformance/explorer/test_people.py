@@ -19,7 +19,7 @@ async def test_an_approval_shows_what_runs_and_runs_it(tmp_path: Path) -> None:
         await page.get_by_label("Device id").fill("h01")
         await page.get_by_label("Session").fill(SESSION)
         await page.get_by_role("button", name="Factory reset", exact=True).click()
-        await page.get_by_role("link", name="Answer it under Waits").click()
+        await page.get_by_role("link", name="Answer it under Suspended calls").click()
         asked = page.get_by_role("region", name="Reset h01 to factory settings?")
         await expect(asked.locator("pre").first).to_have_text('{\n  "device_id": "h01"\n}')
         focused = await page.evaluate("document.activeElement?.textContent")

@@ -68,7 +68,7 @@ async def test_a_reload_loses_nothing_that_was_typed(tmp_path: Path) -> None:
         await page.get_by_label("Device id").fill("h01")
         await named.fill(SESSION)
         await page.get_by_role("button", name="Factory reset", exact=True).click()
-        await page.get_by_role("link", name="Answer it under Waits").click()
+        await page.get_by_role("link", name="Answer it under Suspended calls").click()
         await page.get_by_label("Reason").fill("agreed by phone")
         keep_on = page.get_by_role("radiogroup", name="Keep on").get_by_role("radio", name="true")
         await keep_on.check()

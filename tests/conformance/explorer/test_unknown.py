@@ -61,7 +61,7 @@ async def test_a_person_says_what_became_of_a_call_or_tries_it_again(tmp_path: P
         await shown.open(f"#/agents/{AGENT}")
         sessions = page.get_by_role("navigation", name="Sessions")
         await expect(sessions.get_by_role("img", name="May have run")).to_have_count(4)
-        await expect(page.get_by_label("4 waiting")).to_be_visible()
+        await expect(page.get_by_label("4 suspended")).to_be_visible()
         await shown.open("#/waits")
         await page.get_by_role("link", name="Unknown outcomes").click()
         await expect(page.get_by_role("row")).to_have_count(5)

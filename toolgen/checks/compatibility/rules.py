@@ -219,7 +219,7 @@ RULES: Final = (
         "error-added",
         "r",
         "minor",
-        "A tool declares a new error. Consumers that handle each declared error lack one.",
+        "A tool declares a new error. Consumers that handle every declared error do not handle it yet.",
         "inform the consumers",
     ),
     ChangeRule(

@@ -155,8 +155,8 @@ def _defined(executor: UserExecutor, toolset: Toolset, insertions: _Insertions) 
                 and could_be_a_tool(method, insertions.names)
             ):
                 text = (
-                    f"{name} belongs to no tool: the design has no tool {method.name!r}; delete it, or "
-                    "start its name with '_'"
+                    f"{name} belongs to no tool: the design has no tool {method.name!r}; if you renamed the "
+                    "tool, move the body to its new method, otherwise delete it, or start its name with '_'"
                 )
                 yield Status(line=line, state="orphaned", text=text)
 
