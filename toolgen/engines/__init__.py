@@ -1,7 +1,7 @@
-"""Engines, which execute durable runs: their protocol, one for memory and files, and one for Temporal.
+"""Engines that execute durable runs: the protocol, an engine for memory and files, and one for Temporal.
 
-The loop is a function of its input and of what its `RunContext` returns, so that an engine may run it again
-from its journal. Whatever touches the world is an activity. Only JSON crosses the seam, in memory too.
+A loop depends only on its input and on the values that its `RunContext` returns, so an engine can replay it
+from its journal. Every side effect is an activity. Arguments and results are JSON, even in memory.
 """
 
 from typing import TYPE_CHECKING
@@ -113,7 +113,7 @@ __all__ = [
 ]
 
 _LAZY = {".in_process.engine": "InProcessEngine"}
-"""The engine, by its module, which is imported at its first use: who reads a status executes no run."""
+"""Lazy import of the in-process engine at its first use: code that only reads statuses executes no runs."""
 
 if not TYPE_CHECKING:
     __getattr__, __dir__ = lazy_exports(__name__, _LAZY)

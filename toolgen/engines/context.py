@@ -1,4 +1,4 @@
-"""The interface of a loop to its run, and the facts that an activity has about its place."""
+"""The `RunContext` interface between a loop and its run, and the `ActivityInfo` that an activity receives."""
 
 from __future__ import annotations
 
@@ -16,21 +16,22 @@ from .statuses import Signal
 
 @frozen_record
 class CallOptions:
-    """How an engine treats one activity. Times are seconds."""
+    """Options for one activity. Times are in seconds."""
 
     attempts: int = 3
-    """All attempts, for failures of the infrastructure; a tool's errors are data in its result."""
+    """Maximum number of attempts. Only infrastructure failures are retried; a tool's errors are data in its
+    result."""
     backoff: float = 0.2
-    """The pause until the second attempt; it doubles."""
+    """Delay before the second attempt; it doubles with each attempt."""
     timeout: float | None = None
-    """The limit of one attempt."""
+    """Time limit of one attempt."""
     once: bool = False
     """Whether the operation must not be repeated after `ActivityInfo.begun`. If the process ends or the time
-    is over after that, and no result was stored, the operation ends as `outcome_unknown`. It may start
-    before `ActivityInfo.all_kept`.
-    """
+    limit expires after `begun` and no result was stored, the operation ends as `outcome_unknown`. It can
+    start before `ActivityInfo.all_kept` returns."""
     is_kept_later: bool = False
-    """Its end may be kept with what follows from it. The loop may go on before, of which nobody hears."""
+    """Whether the end can be persisted together with the records that follow it. The loop can continue before
+    that, but nothing outside the process sees the end until it is durable."""
 
 
 answer_name: Final[Callable[[str], str]] = "answer:{}".format
@@ -42,17 +43,17 @@ REVOKED: Final = "revoked"
 """Operation whose answer revokes a grant."""
 
 Emit: TypeAlias = Callable[[Mapping[str, Json]], None]
-"""Takes an event at once, in any thread, and never raises."""
+"""Accepts an event immediately, from any thread, and never raises."""
 
 
 class BeginRecord(Protocol):
-    """Keeps that an activity begins, and what its events are so far."""
+    """Persists the record that an activity begins, and its events so far."""
 
     def __call__(self, events: Sequence[Mapping[str, Json]] = (), /) -> Awaitable[None]: ...
 
 
 async def _at_once() -> None:
-    """Return: outside an engine nothing is kept."""
+    """Do nothing, because outside an engine nothing is persisted."""
 
 
 async def _keep_nothing(events: Sequence[Mapping[str, Json]] = (), /) -> None:
@@ -61,46 +62,47 @@ async def _keep_nothing(events: Sequence[Mapping[str, Json]] = (), /) -> None:
 
 @frozen_record
 class ActivityInfo:
-    """The facts that an activity knows of its run and attempt."""
+    """Facts about the run and the attempt, passed to an activity."""
 
     run_id: str
     op: str
     attempt: int
-    """The number of the attempt; the first is 1."""
+    """Number of the attempt, starting with 1."""
     missed: int = 0
-    """Attempts of processes that lacked what it needs, which are not counted by `attempt`."""
+    """Number of attempts in processes that lacked something the activity needs; `attempt` does not count
+    them."""
     emit: Emit = field(repr=False)
-    """Takes a report of progress, best effort; may be called in any thread. It goes to those who listen in
-    this process, and into no journal."""
+    """Takes a progress report, best effort; can be called from any thread. Subscribers in this process
+    receive it, and no journal stores it."""
     timeout: float | None = None
-    """Seconds that the attempt has: of `CallOptions.timeout`, what is left after it waited to begin."""
+    """Seconds left for the attempt: `CallOptions.timeout` minus the time it waited to begin."""
     is_followed: Callable[[], bool] = field(default=bool, repr=False)
-    """Returns whether further activities that the run has started are about to begin in this process, which
-    wait for nobody's end."""
+    """Returns whether other activities that the run has started are about to begin in this process without
+    waiting for another activity to end."""
     begun: BeginRecord = field(default=_keep_nothing, repr=False)
-    """Awaited immediately before an effect that must not happen twice, with `CallOptions.once`: it returns
-    once the engine has kept that the activity begins now. The events are in the log of the run then, or will
-    be although this process ends; each is there once, whichever attempt begins."""
+    """Await this, with `CallOptions.once`, immediately before an effect that must not happen twice. It
+    returns once the engine has persisted that the activity begins. By then the events are in the log of the
+    run, or will be even if this process ends. Each event is logged once, whichever attempt begins."""
 
     all_kept: Callable[[], Awaitable[None]] = field(default=_at_once, repr=False)
-    """Awaited with `CallOptions.once` before an effect without `begun`: it returns once all that has led to
-    the activity is kept. Without `once` the activity starts then."""
+    """Await this, with `CallOptions.once`, before an effect without `begun`. It returns once every record
+    that led to the activity is durable. Without `once`, the activity starts only then."""
 
     @property
     def idempotency_key(self) -> str:
-        """The same for every attempt, in any process."""
+        """Idempotency key of the operation; identical for every attempt, in any process."""
         return f"{self.run_id}/{self.op}"
 
 
 class RunContext(Protocol):
-    """The operations of a loop. Each operation has a key of its own within the run."""
+    """Operations available to a loop. Each operation has its own key within the run."""
 
     @property
     def run_id(self) -> str: ...
 
     @property
     def has_room(self) -> bool:
-        """Whether the engine has room for many more operations of this run; a loop ends where it has not."""
+        """Whether the engine has room for many more operations of this run; if not, a loop must end."""
         ...
 
     def now(self) -> float:
@@ -108,11 +110,11 @@ class RunContext(Protocol):
         ...
 
     def start(self, op: str, activity: str, arg: Json, options: CallOptions | None = None) -> Awaitable[Json]:
-        """Start an activity at once and return an awaitable of its result.
+        """Start an activity immediately and return an awaitable of its result.
 
         Raises:
             ActivityFailed: when awaited; all attempts failed.
-            DuplicateOperationError: the key is taken.
+            DuplicateOperationError: the key is already used.
         """
         ...
 
@@ -120,25 +122,25 @@ class RunContext(Protocol):
         """Run a child run, whose id is `<run id>/<op>`, and return its result.
 
         Raises:
-            ActivityFailed: it failed or was canceled.
+            ActivityFailed: the child failed or was canceled.
         """
         ...
 
     async def detach(self, op: str, loop: str, arg: Json) -> str:
         """Start a run that outlives this one, and return its id: `<run id>/<op>`.
 
-        It is kept, and forgotten, by itself. Only when this run is canceled, it is canceled too.
+        The run is stored and deleted independently of this run, but it is canceled if this run is canceled.
         """
         ...
 
     async def gather(self, *awaitables: Awaitable[Json]) -> list[Json | ActivityFailed]:
-        """Return all results in the order of the arguments, after the last one; nothing is cancelled."""
+        """Return all results in the order of the arguments, after the last one ended; nothing is canceled."""
         ...
 
     def one_by_one(self) -> AbstractAsyncContextManager[None]:
-        """Return what lets one part of the loop in at a time, in the order in which they came.
+        """Return a context manager that admits one part of the loop at a time, in order of arrival.
 
-        That order follows from the loop, so that it is the same when an engine runs the loop again.
+        The order depends only on the loop, so it is the same when an engine replays the loop.
         """
         ...
 
@@ -147,22 +149,22 @@ class RunContext(Protocol):
     ) -> Signal | None:
         """Return the next unused signal of these names; None after `timeout_s` seconds.
 
-        With `timeout_s=0` it takes what is there. While it waits the run is `waiting`, and `about` stands
-        in `RunStatus.awaiting`. A run may wait for several things at once, each under its own key.
-        Without names it sleeps, and the run is `running`. A wait for `answer_name(op)` gets the answer that
-        `Engine.answer` takes for it.
+        With `timeout_s=0` it takes only a signal that has already arrived. While it waits, the run is
+        `waiting`, and `RunStatus.awaiting` contains `about`. A run can have several waits at once, each under
+        its own key. Without names it sleeps, and the run is `running`. A wait for `answer_name(op)` receives
+        the answer that `Engine.answer` accepts for the operation.
         """
         ...
 
     async def publish(self, key: str, event: Mapping[str, Json]) -> None:
-        """Append an event to the log of the run, once for a key however often the loop runs."""
+        """Append an event to the log of the run, once per key, however often the loop runs."""
         ...
 
 
 Loop: TypeAlias = Callable[[RunContext, Any], Awaitable[Any]]
-"""Takes and gives JSON."""
+"""Takes and returns JSON."""
 Activity: TypeAlias = Callable[[ActivityInfo, Any], Awaitable[Any]]
-"""Takes and gives JSON."""
+"""Takes and returns JSON."""
 
 
 @frozen_record
@@ -177,12 +179,13 @@ class EndedRun:
     """Seconds since 1970."""
     log: Sequence[Mapping[str, Json]]
     begun: Set[str]
-    """Keys of the operations that began with `CallOptions.once`, also of those that ended."""
+    """Keys of all operations that began with `CallOptions.once`, including those that ended."""
     waits: Mapping[str, Json]
     """Subjects of the open waits, by their keys."""
     child_log: Callable[[str], Sequence[Mapping[str, Json]] | None] = lambda run_id: None
-    """Returns the log of a child run, which is over, by its id; None where the engine does not have it."""
+    """Returns the log of a child run that is over, by its id; None if the engine does not have the log."""
 
 
 LastEvents: TypeAlias = Callable[[EndedRun], Iterable[Mapping[str, Json]]]
-"""Returns what the log of a run lacks that ended without its loop. Pure."""
+"""Returns the events that are missing from the log of a run whose end its loop did not write. Pure
+function."""

@@ -1,4 +1,4 @@
-"""The protocols of an engine, of its optional parts, and of the stores and codecs for its values."""
+"""Protocols of an engine, of its optional parts, and of its payload store and report channel."""
 
 from __future__ import annotations
 
@@ -15,103 +15,105 @@ from .statuses import ForgottenRun, Receipt, RunState, RunStatus, RunWait, WaitS
 
 @frozen_record
 class EngineCaps:
-    """The features of an engine."""
+    """Features of an engine."""
 
     is_durable: bool
-    """Runs survive the process."""
+    """Whether runs survive the end of the process."""
     has_many_workers: bool
     max_payload_bytes: int | None = None
-    """The most bytes of JSON of one argument or result; None without a limit."""
+    """Maximum size of the JSON of one argument or result, in bytes; None without a limit."""
 
 
 OnEvent: TypeAlias = Callable[[str, str, int, Mapping[str, Json]], None]
-"""Gets the id of the run, the name of its loop, the offset and the event, once it is in the log; of a report,
-which is in none, the offset 0. Must not block or raise."""
+"""Receives the run id, the name of the loop, the offset and the event, once the event is in the log. A report
+is in no log and has offset 0. Must not block or raise."""
 OnForget: TypeAlias = Callable[[Sequence[ForgottenRun]], Awaitable[None]]
-"""Gets runs that are over, before their engine forgets them, and drops what they left elsewhere. Where it
-raises, or the process ends meanwhile, the runs stay, and it gets them again."""
+"""Receives finished runs before their engine deletes them, and deletes their data in other stores. If it
+raises, or the process ends meanwhile, the engine keeps the runs and passes them again."""
 
 
 @runtime_checkable
 class ErasingEngine(Protocol):
-    """An engine whose runs can be dropped before their time."""
+    """Engine whose runs can be deleted before their retention ends."""
 
     async def forget_session(self, session: str) -> int:
-        """Drop the runs of a session that are over, with their children; return how many.
+        """Delete the finished runs of a session, with their children, and return their number.
 
-        An engine whose file may hold their records afterwards has a method `vacuum`, which rewrites it.
+        If the file of an engine can still contain their records afterwards, the engine has a method `vacuum`,
+        which rewrites the file.
         """
         ...
 
 
 WorkerRole = Literal["all", "runs", "activities"]
-"""Work of a worker: loops and activities, only loops, or only activities."""
+"""Work that a worker executes: loops and activities, only loops, or only activities."""
 
 DRAIN_S: Final = 30.0
-"""Seconds that activities have to end before a worker ends, where nobody says."""
+"""Default number of seconds that activities have to end before a worker stops."""
 
 
 @runtime_checkable
 class QueueEngine(Protocol):
-    """An engine whose workers take their work from queues."""
+    """Engine whose workers take their work from queues."""
 
     def assign(
         self, *, queues: Collection[str] = (), role: WorkerRole = "all", drain_s: float = DRAIN_S
     ) -> None:
-        """Set which queues the worker of this process serves, and what of them, before it starts.
+        """Set the queues and the role of the worker in this process, before it starts.
 
-        Without queues it serves those that the engine has by default. `close` takes nothing new, and lets
-        activities end for at most `drain_s` seconds.
+        Without queues, the worker serves the default queues of the engine. `close` accepts no new work and
+        waits at most `drain_s` seconds for activities to end.
 
         Raises:
-            EngineError: the worker has started, or no queue has such a name.
+            EngineError: the worker has started, or no queue has one of these names.
         """
         ...
 
 
 @runtime_checkable
 class DrainingEngine(Protocol):
-    """An engine that lets its activities end before it is closed; one whose `close` does that is none."""
+    """Engine that can wait for its activities before `close`; not needed if `close` itself waits for them."""
 
     async def drain(self, seconds: float) -> bool:
-        """Start no further attempt at an activity, and wait until those that run have ended.
+        """Start no further activity attempts, and wait until the running ones have ended.
 
-        Return whether they have; False after so many seconds. What was not started is begun by the next
-        worker. After it come only `close`, which cuts off and logs what still runs, and another `drain`.
+        Return whether they have ended; False after this many seconds. The next worker begins the activities
+        that were not started. Afterwards you can only call `close`, which cancels and logs the running
+        attempts, or `drain` again.
         """
         ...
 
     @property
     def is_draining(self) -> bool:
-        """Whether it was drained, and not closed since."""
+        """Whether the engine was drained, and not closed since."""
         ...
 
 
 @runtime_checkable
 class ClockEngine(Protocol):
-    """An engine that trusts no wall clock that is far ahead of all that it has kept."""
+    """Engine that does not trust a wall clock that is far ahead of all its records."""
 
     @property
     def held_s(self) -> float:
-        """The seconds by which the clock of its runs is held behind the wall clock; 0.0 while it is not."""
+        """Seconds by which the clock of the runs is held behind the wall clock; 0.0 if it is not held."""
         ...
 
     async def release_clock(self) -> None:
-        """Trust the wall clock of now: what it says is over ends."""
+        """Trust the current wall clock: waits and timeouts that are over by it end."""
         ...
 
 
 class PayloadStore(Protocol):
-    """Keeps bytes by reference; an engine whose history is small gives it what is large, encrypted or not.
+    """Stores bytes by reference. An engine with a small history uses it for large values, encrypted or not.
 
-    Each method is one atomic step, over all processes.
+    Each method is one atomic step across all processes.
     """
 
     async def put(self, data: bytes, *, owner: str = "") -> str:
-        """Store data and return its reference; the same data has the same reference.
+        """Store data and return its reference; equal data has the same reference.
 
-        `owner` is what it is erased with, such as the id of a workflow; "" for none. Data of two owners is
-        stored for each.
+        `owner` is the name under which `forget` erases the data, for example the id of a workflow; "" for
+        none. Data of two owners is stored once for each.
         """
         ...
 
@@ -124,7 +126,7 @@ class PayloadStore(Protocol):
         ...
 
     async def forget(self, owner: str) -> int:
-        """Erase what was stored for an owner; return how many payloads it were.
+        """Erase all data stored for an owner, and return the number of payloads.
 
         Raises:
             ValueError: the owner is "".
@@ -133,23 +135,24 @@ class PayloadStore(Protocol):
 
 
 class ReportChannel(Protocol):
-    """Carries reports, such as pieces of text, to processes that listen now: best effort, and none is kept.
+    """Carries reports, for example pieces of text, to current subscribers in other processes; stores nothing.
 
-    An engine drops what is not sent fast enough, so that no run waits for a channel.
+    Delivery is best effort. An engine drops messages that are not sent fast enough, so that no run waits for
+    a channel.
     """
 
     async def send(self, messages: Sequence[tuple[str, bytes]]) -> None:
-        """Send messages of at most 64 KiB, each to those who listen to its topic, in their order.
+        """Send messages of at most 64 KiB, each to the subscribers of its topic, in order.
 
-        One engine sends at most a hundred at once, and no others before it has returned. What it raises is
-        logged.
+        One engine sends at most a hundred messages at once, and sends no others before this returns. The
+        engine logs an exception that it raises.
         """
         ...
 
     def listen(self, topic: str, take: Callable[[bytes], None]) -> AbstractAsyncContextManager[None]:
-        """Call `take` with each message of a topic meanwhile, also with those that this object sends.
+        """Call `take` with each message of a topic inside the context, including messages from this object.
 
-        It is entered once messages come, and connects again by itself.
+        The context is entered once messages arrive, and it reconnects automatically.
         """
         ...
 
@@ -162,7 +165,7 @@ class Engine(Protocol):
 
     @property
     def id(self) -> str:
-        """The same for all processes that share runs, and for no other engine."""
+        """Id shared by all processes that share runs, and by no other engine."""
         ...
 
     @property
@@ -170,13 +173,13 @@ class Engine(Protocol):
 
     @property
     def is_worker(self) -> bool:
-        """Whether this process executes runs now."""
+        """Whether this process currently executes runs."""
         ...
 
     def secret(self, *, create: bool = True) -> bytes | None:
-        """Return the secret that seals what waits, stored beside the runs; None where the host must give one.
+        """Return the secret that seals suspended calls, stored with the runs; None if the host must pass it.
 
-        Without `create` it is None too where there is none yet, or none any more.
+        Without `create`, it is also None if no secret exists yet, or no longer exists.
         """
         ...
 
@@ -191,35 +194,35 @@ class Engine(Protocol):
     ) -> None:
         """Register the loops and activities that runs execute, before the first run starts.
 
-        The mappings are read when a run is started or executed: while this process executes none, more may
-        be added to them.
+        The mappings are read when a run is started or executed, so you can extend them while this process
+        executes no runs.
 
         Raises:
-            EngineError: it is done already.
+            EngineError: they are already registered.
         """
         ...
 
     async def start(self, *, worker: bool = True, only: Collection[str] | None = None) -> None:
-        """Start to execute; without `worker` only start, signal and watch runs. Idempotent.
+        """Start executing runs; without `worker`, only start, signal and watch runs. Idempotent.
 
-        With `only` this process executes these runs and what they start, and no other that was there before;
-        where another worker has the runs, it is a client. Another set may be given later.
+        With `only`, this process executes these runs and the runs that they start, and no other existing run.
+        If another worker owns the runs, this process is a client. You can pass another set later.
 
         Raises:
-            EngineError: another worker has the runs, and no set is given.
+            EngineError: another worker owns the runs, and no set is passed.
         """
         ...
 
     async def close(self) -> None:
-        """Stop executing. Runs are neither failed nor canceled by it."""
+        """Stop executing. This neither fails nor cancels runs."""
         ...
 
     async def start_run(self, loop: str, arg: Json, *, run_id: str, session: str = "") -> None:
-        """Start a run; one that has the id already is left alone. It can be listed by its session."""
+        """Start a run, unless a run with this id exists. `list_runs` can filter it by its session."""
         ...
 
     async def signal(self, run_id: str, name: str, payload: Json, *, signal_id: str) -> None:
-        """Send a signal to a run, now or before it waits; a second signal of the same id is dropped.
+        """Send a signal to a run, now or before it waits; a second signal with the same id is dropped.
 
         Raises:
             UnknownRunError: no run has the id.
@@ -227,22 +230,22 @@ class Engine(Protocol):
         ...
 
     async def answer(self, run_id: str, op: str, payload: Json, *, key: str, session: str = "") -> Receipt:
-        """Answer the wait of an operation, open or not begun; one answer counts, over all processes.
+        """Answer the wait of an operation, open or not begun; only one answer counts, across all processes.
 
-        Answers with the same `key` are the same answer. An engine whose file has the conversations too stores
-        the answer only if `session` has not ended, which is one transaction; others do not know sessions.
+        Answers with the same `key` are the same answer. An engine that stores conversations in the same file
+        stores the answer only if `session` has not ended, in one transaction; other engines ignore sessions.
 
         Raises:
             UnknownRunError: no run has the id.
             WaitOverError: the wait ended without an answer, the run is over, or the session has ended.
-            UnsettledAnswerError: nobody knows yet whether the answer counts; it may be given again.
+            UnsettledAnswerError: it is unknown whether the answer counts; you can send it again.
         """
         ...
 
     async def kept_answer(self, run_id: str, op: str) -> Json:
-        """Return the payload of the answer that counts for an operation; None while there is none.
+        """Return the payload of the accepted answer to an operation; None if there is none.
 
-        Unlike `wait_status` it also knows the answer to a wait that has not begun, and never will.
+        Unlike `wait_status`, it also finds the answer to a wait that has not begun, or never will.
 
         Raises:
             UnknownRunError: no run has the id.
@@ -250,7 +253,7 @@ class Engine(Protocol):
         ...
 
     async def wait_status(self, run_id: str, op: str) -> WaitStatus | None:
-        """Return the status of a wait; None where none has begun under the key.
+        """Return the status of a wait; None if no wait has begun under the key.
 
         Raises:
             UnknownRunError: no run has the id.
@@ -258,11 +261,11 @@ class Engine(Protocol):
         ...
 
     async def open_waits(self, *, session: str | None = None, limit: int = 100) -> tuple[RunWait, ...]:
-        """Return the open waits with a subject, of all runs or of a session, oldest first."""
+        """Return the open waits that have a subject, of all runs or of one session, oldest first."""
         ...
 
     async def cancel(self, run_id: str, *, reason: str = "") -> None:
-        """Cancel a run and its children, waiting ones too; no effect on a run that is over.
+        """Cancel a run and its children, including suspended ones; no effect on a run that is over.
 
         Raises:
             UnknownRunError: no run has the id.
@@ -278,7 +281,7 @@ class Engine(Protocol):
         ...
 
     async def settled(self, run_id: str) -> RunStatus:
-        """Return the status when the run is over, or waits and no child of it goes on.
+        """Return the status when the run is over, or when it waits and no child of it is running.
 
         Raises:
             UnknownRunError: no run has the id.
@@ -300,8 +303,8 @@ class Engine(Protocol):
     ) -> AsyncIterator[tuple[int, Mapping[str, Json]]]:
         """Yield the events of a run with their offsets, from 1 without gaps, to its `run_stream_end`.
 
-        Between them comes what its activities report meanwhile, with the offset 0: in this process all of it,
-        of another one what that passes on. Without `follow` only the events that are there now.
+        Reports of its activities come between them, with the offset 0: all reports of this process, and from
+        other processes those that reach this one. Without `follow`, only the existing events are yielded.
 
         Raises:
             UnknownRunError: no run has the id.
@@ -311,5 +314,5 @@ class Engine(Protocol):
     async def list_runs(
         self, *, state: RunState | None = None, session: str | None = None, after: str = "", limit: int = 100
     ) -> tuple[RunStatus, ...]:
-        """Return runs, the newest first; with `after`, those after this run, and none where it is gone."""
+        """Return runs, newest first; with `after`, the runs that follow this one, and none if it is gone."""
         ...

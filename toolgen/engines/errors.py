@@ -7,33 +7,33 @@ from typing import Final
 from toolgen.contract.errors import ToolgenError
 
 OUTCOME_UNKNOWN: Final = "outcome_unknown"
-"""Kind of the failure of an activity that began, must not begin twice, and whose end nobody knows."""
+"""Kind of the failure of an activity that began, must not begin twice, and has an unknown outcome."""
 
 
 class EngineError(ToolgenError):
-    """The engine cannot do what it was asked; the message says why."""
+    """The engine cannot execute the request; the message gives the reason."""
 
 
 def already_registered() -> EngineError:
-    """Return the error of an engine that another runtime has."""
+    """Return the error for an engine that already belongs to another runtime."""
     return EngineError("this engine already belongs to a runtime; each runtime needs its own engine")
 
 
 class EngineClosedError(EngineError):
-    """The engine was closed; what it did goes on when it is started again, or in another process."""
+    """The engine was closed; its runs resume when it is started again, or in another process."""
 
 
 def engine_closed() -> EngineClosedError:
-    """Return the error of an engine that was closed."""
+    """Return the error for an engine that was closed."""
     return EngineClosedError("the engine is closed", hint="start it again")
 
 
 class UnknownRunError(EngineError):
-    """No run has this id, or none that the caller may know of."""
+    """No run has this id, or the caller is not allowed to see the run."""
 
 
 def unknown_run(run_id: str) -> UnknownRunError:
-    """Return the error; in the same words for a run that is not there and for one of somebody else."""
+    """Return the error; the text is the same for a missing run and for another owner's run."""
     return UnknownRunError(
         f"no run has the id {run_id!r}",
         hint="it may have been erased, deleted after its retention, or belong to another session or agent",
@@ -45,12 +45,12 @@ class WaitOverError(EngineError):
 
 
 def wait_over(run_id: str, op: str) -> WaitOverError:
-    """Return the error of an answer whose wait has ended."""
+    """Return the error for an answer whose wait has ended."""
     return WaitOverError(f"run {run_id} no longer waits for {op}")
 
 
 def session_over(session: str) -> WaitOverError:
-    """Return the error of an answer in a session that has ended."""
+    """Return the error for an answer in a session that has ended."""
     return WaitOverError(
         f"the session {session!r} has ended, and the answer was not stored",
         hint="start a session with a new id; Runtime.waits.cancel(token) cancels a call that is still "
@@ -59,22 +59,22 @@ def session_over(session: str) -> WaitOverError:
 
 
 class UnsettledAnswerError(EngineError):
-    """Nobody knows yet whether an answer counts, or one before it; the same answer may be given again."""
+    """It is unknown whether this answer, or an earlier one, counts; you can send the same answer again."""
 
 
 class DuplicateOperationError(EngineError):
-    """The loop used one key for two operations: our bug."""
+    """The loop used one key for two operations: a bug in toolgen."""
 
 
 class NondeterminismError(EngineError):
-    """The loop asked for something else than the journal holds under the key; the run stays as it is."""
+    """The loop requested another operation than its journal has under the key; the run stays unchanged."""
 
 
 def require_version(run_id: str, loop: str, version: object, newest: int) -> None:
-    """Raise if another version of a loop began a run.
+    """Raise if a run began with another version of its loop.
 
     Raises:
-        NondeterminismError: as said.
+        NondeterminismError: the versions differ.
     """
     if version != newest:
         raise NondeterminismError(
@@ -84,11 +84,11 @@ def require_version(run_id: str, loop: str, version: object, newest: int) -> Non
 
 
 class PayloadTooLargeError(EngineError):
-    """An argument or a result has more bytes than the engine keeps."""
+    """An argument or a result has more bytes than the engine can store."""
 
 
 class PayloadGoneError(EngineError):
-    """A large value of a run was erased or pruned; the run cannot go on without it."""
+    """A large value of a run was erased or pruned; the run cannot continue without it."""
 
 
 class NonRetryableError(Exception):
@@ -96,15 +96,16 @@ class NonRetryableError(Exception):
 
 
 class NotRegisteredError(NonRetryableError):
-    """Raised by an activity before any effect: this process lacks what it needs, such as an agent.
+    """Raised by an activity before any effect: this process lacks a dependency, for example an agent.
 
-    With many workers another one may have it, as while a new version is deployed. The attempt counts in
-    `ActivityInfo.missed` alone, and others follow it within `CallOptions.timeout`; for ever without one.
+    With many workers, another one can have it, for example during the deployment of a new version. The
+    attempt counts only in `ActivityInfo.missed`. More attempts follow within `CallOptions.timeout`, or
+    without end if it is None.
     """
 
 
 class ActivityFailed(Exception):
-    """What the loop gets of an activity or a child run that failed for good."""
+    """Exception that a loop receives from an activity or a child run that failed permanently."""
 
     def __init__(self, op: str, kind: str, message: str) -> None:
         super().__init__(f"{op}: {kind}: {message}")

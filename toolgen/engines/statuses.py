@@ -8,17 +8,16 @@ from toolgen.contract.json_value import Json
 from toolgen.contract.record import frozen_record
 
 RunState = Literal["running", "waiting", "completed", "failed", "canceled"]
-"""`waiting`: nothing goes on before a signal comes."""
+"""State of a run. `waiting`: it makes no progress before a signal arrives."""
 Receipt = Literal["accepted", "same", "conflict", "recorded"]
-"""Status of an answer. `accepted`: the run has it. `same`: this answer was given before. `conflict`: a
-different answer was given before. `recorded`: it is the only answer that is stored, and a worker will find
-it.
+"""Status of an answer. `accepted`: the run has it. `same`: this answer was sent before. `conflict`: a
+different answer was sent before. `recorded`: it is the only answer that is stored, and a worker will find it.
 """
 
 
 @frozen_record
 class Signal:
-    """Something that came from outside the run."""
+    """A message from outside the run."""
 
     name: str
     payload: Json
@@ -48,12 +47,12 @@ class WaitStatus:
     about: Json
     is_open: bool
     answer: Json = None
-    """The payload of the answer that counts; None while there is none."""
+    """Payload of the accepted answer; None if there is none."""
 
 
 @frozen_record
 class RunStatus:
-    """Where a run stands."""
+    """Status of a run."""
 
     run_id: str
     state: RunState
@@ -64,7 +63,7 @@ class RunStatus:
     children: tuple[str, ...] = ()
     """Ids of its child runs, in the order of their start."""
     awaiting: tuple[OpenWait, ...] = ()
-    """Its waits that are open, in the order in which they began; those about nothing left out."""
+    """Its open waits that have a subject, in the order in which they began."""
     session: str = ""
 
     @property
@@ -74,19 +73,19 @@ class RunStatus:
 
 @frozen_record
 class LostJournal:
-    """What is known of a journal that another one has replaced."""
+    """Facts about a journal that was replaced by another one."""
 
     engine_id: str
-    """The id of the engine that had it."""
+    """Id of the engine that owned the journal."""
     begun: int
-    """Calls that had begun."""
+    """Number of calls that had begun."""
     answered: int
-    """Answers that were taken."""
+    """Number of answers that were accepted."""
 
 
 @frozen_record
 class ForgottenRun:
-    """A run that its engine is about to forget."""
+    """A run that its engine is about to delete."""
 
     run_id: str
     session: str

@@ -24,10 +24,10 @@ from .standing import Standing
 from .store import RunStore
 
 LOOP_TIME: Final[ContextVar[float]] = ContextVar("toolgen.engines.now")
-"""The newest time that this part of a loop has seen.
+"""Newest time that this part of a loop has observed.
 
-A variable of the context, because the parts of a loop that go on side by side hear of their results in
-another order when the loop runs again.
+It is a context variable because concurrent parts of a loop receive their results in another order during a
+replay.
 """
 
 Result = TypeVar("Result")
@@ -50,7 +50,7 @@ def settle(record: OpRecord) -> None:
 
 
 def result_of(record: OpRecord) -> Json:
-    """Return the result of an operation to its loop, whose clock is at least at its end then.
+    """Return the result of an operation to its loop, and advance the clock of the loop at least to its end.
 
     Raises:
         ActivityFailed: it failed.
@@ -61,7 +61,7 @@ def result_of(record: OpRecord) -> Json:
 
 
 class StartedActivity:
-    """An activity that was started; awaiting it gives its result, as often as wanted."""
+    """A started activity. It can be awaited repeatedly, and each await returns its result."""
 
     __slots__ = ("_first", "record", "wakeup")
 
@@ -95,7 +95,7 @@ class ActivityCall:
     options: CallOptions
     operation: StartedActivity
     asked_at: float
-    """The loop's time when it asked for it."""
+    """Time of the loop when it requested the activity."""
 
 
 class Tasks:
@@ -123,7 +123,7 @@ class Tasks:
         return was_attached
 
     def require_loop(self) -> None:
-        """Raise an `EngineError` where the running event loop is another one than that of the tasks."""
+        """Raise an `EngineError` if the tasks belong to another event loop than the running one."""
         if self._loop not in (None, asyncio.get_running_loop()) and not self._loop.is_closed():
             raise EngineError(
                 "the engine belongs to another event loop, which has not ended",
@@ -131,18 +131,18 @@ class Tasks:
             )
 
     def start(self, work: Work[Result], name: str) -> asyncio.Task[Result]:
-        """Start a task, kept until it ends."""
+        """Start a task, and hold a reference to it until it ends."""
         return start_task(self._tasks, work, name=name, context=self._context.copy())
 
     def call(self, function: Callable[[*Arguments], None], *arguments: *Arguments) -> None:
-        """Call a function in the thread of the event loop: now if this is it."""
+        """Call a function in the thread of the event loop; immediately if this is that thread."""
         if threading.get_ident() == self._thread:
             function(*arguments)
         elif self._loop is not None:
             self._loop.call_soon_threadsafe(function, *arguments)
 
     async def close(self) -> None:
-        """Leave the event loop: cancel all tasks but the current one, and wait about a second for them."""
+        """Leave the event loop: cancel all tasks except the current one, and wait about a second for them."""
         self._loop = None
         tasks = self._tasks - {asyncio.current_task()}
         for task in tasks:
@@ -176,13 +176,13 @@ class Activities:
         self._standing = standing
         self.functions: Mapping[str, Activity] = {}
         self._executing: dict[StartedActivity, ActivityCall] = {}
-        """Those of which an attempt runs now."""
+        """Activities with a running attempt."""
         self.is_draining = False
         self._drained = asyncio.Event()
-        """No attempt runs, or the time of a drain is over."""
+        """Set when no attempt is running, or when the time of a drain is over."""
 
     async def drain(self, seconds: float) -> bool:
-        """Begin no further attempt, and wait for those that run; return False after so many seconds."""
+        """Begin no further attempt, and wait for the running ones; return False after this many seconds."""
         if not self.is_draining:
             self.is_draining, self._drained = True, asyncio.Event()
         if self._executing:
@@ -191,7 +191,7 @@ class Activities:
         return not self._executing
 
     def log_executing(self) -> None:
-        """Log the attempts that run, before their tasks are cancelled; not those of runs that are over."""
+        """Log the running attempts before their tasks are canceled, except in runs that are over."""
         is_durable = self._store.is_durable
         for call in self._executing.values():
             if not call.run.is_stopped:
@@ -200,14 +200,14 @@ class Activities:
                 log_cut_off(record.run_id, call.op, name, is_unknown=is_unknown, is_durable=is_durable)
 
     def undrain(self) -> None:
-        """Begin attempts again, after the tasks of the drained ones were cancelled."""
+        """Begin attempts again, after the tasks of the drained ones were canceled."""
         self.is_draining = False
 
     def start(self, call: ActivityCall, arg: Json) -> None:
-        """Start an activity in a task of its own; one that must not run twice is not started again."""
+        """Start an activity in its own task, unless it must not run twice and was started before."""
         run = call.run
         if call.options.once and run.has_begun(call.op):
-            self._store.may_have_begun(run.record, call.op)  # which it is
+            self._store.may_have_begun(run.record, call.op)  # the call below records that it has begun
             message = "the process ended while it was executed; it may have had its effect"
             log.warning("run %s: %s: %s: %s", run.record.run_id, call.op, OUTCOME_UNKNOWN, message)
             self._end(call, self._failure(call, OUTCOME_UNKNOWN, message), None)
@@ -217,7 +217,7 @@ class Activities:
         run.moved()
 
     async def _perform(self, call: ActivityCall, arg: Json) -> None:
-        """Execute an activity until it gives a result or has failed for good."""
+        """Execute an activity until it returns a result or has failed permanently."""
         run, options = call.run, call.options
         earlier = run.record.attempts.get(call.op, NO_ATTEMPT)
         attempt, pause = earlier.failed + 1, options.backoff * 2**earlier.failed
@@ -236,7 +236,7 @@ class Activities:
                     self._end(call, self._failure(call, *timed_out(options.timeout or 0.0)), None)
                     return
             if self.is_draining:
-                await asyncio.Event().wait()  # until its task is cancelled
+                await asyncio.Event().wait()  # until its task is canceled
             is_last = attempt >= options.attempts
             self._executing[call.operation] = call
             try:
@@ -274,20 +274,20 @@ class Activities:
             self._store.when_durable(partial(_notify_loop, call, record, value))
 
     async def all_kept(self, run: LiveRun) -> None:
-        """Return once all is durable that the loop of a run has heard of."""
+        """Wait until every record that the loop of a run has seen is durable."""
         if run.record.unwritten:
             await self._store.wait_kept()
 
     async def _keep_begun(
         self, run: LiveRun, op: str, once: bool, events: Sequence[Mapping[str, Json]] = (), /
     ) -> None:
-        """Append the events of an activity that begins to the log, and return once they are durable.
+        """Append the initial events of an activity to the log, and wait until they are durable.
 
-        With `once` the record that it begins is durable too.
+        With `once`, the record that the activity begins is durable too.
 
         Raises:
-            asyncio.CancelledError: the run ended meanwhile, and was told that this has not begun; or the call
-                may be one that had begun before, and is recorded as that.
+            asyncio.CancelledError: the run ended meanwhile and recorded the activity as not begun; or the
+                call might have begun before, and is recorded as `outcome_unknown`.
         """
         for number, event in enumerate(events):
             key = begun_key(op, number)
@@ -301,16 +301,17 @@ class Activities:
             self._store.record_attempt(run.record, op, attempt)
         if run.record.unwritten or once or events:
             await self._store.wait_kept()
-        if run.is_stopped:  # its task is canceled, and a task below it hears of that only later
+        # the task of the run is canceled, but a task below it receives the cancellation only later
+        if run.is_stopped:
             raise asyncio.CancelledError
         run.beginning.discard(op)
         if is_lost:
-            run.in_flight[op].cancel(_LOST)  # the call may be made in a task below it
+            run.in_flight[op].cancel(_LOST)  # a task below `in_flight[op]` can be the one that makes the call
             await asyncio.sleep(0)
             raise asyncio.CancelledError(_LOST)
 
     async def _pause(self, seconds: float, over: asyncio.Event) -> None:
-        """Return after so many seconds, or when the event is set before."""
+        """Return after this many seconds, or earlier when the event is set."""
         timer = self._call_later(seconds, over.set)
         try:
             await over.wait()
@@ -320,11 +321,12 @@ class Activities:
     async def _attempt(
         self, call: ActivityCall, arg: Json, attempt: int, until: float | None, *, is_last: bool
     ) -> tuple[OpRecord, Json] | StoreError | None:
-        """Return the end of the operation; None when another attempt must follow.
+        """Return the end of the operation; None if another attempt must follow.
 
-        Where a store of the runtime is away, return its error: nothing has begun, and no attempt was made.
+        If a store of the runtime is unavailable, return its error: the activity has not begun, and the
+        attempt does not count.
 
-        It is over at the latest when its time is, on the clock of the event loop.
+        The attempt ends at `until` at the latest, by the clock of the event loop.
         """
         run = call.run
         progress = Progress(

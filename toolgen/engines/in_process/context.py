@@ -1,4 +1,4 @@
-"""The `RunContext` of a loop: every operation is read from the journal, or executed and recorded."""
+"""In-process `RunContext` of a loop: each operation is read from the journal, or executed and recorded."""
 
 from __future__ import annotations
 
@@ -36,29 +36,29 @@ T = TypeVar("T")
 
 DEFAULT: Final = CallOptions()
 WAIT: Final = "wait"
-"""Value of the journal for a wait, in the place of an activity's name."""
+"""Marker that the journal stores for a wait, in the place of an activity name."""
 _AGAIN_S: Final = 0.02
-"""Seconds until a wait is ended again that could not be ended because of a signal."""
+"""Seconds until the next attempt to end a wait that could not be ended because of a signal."""
 
 
 async def execute_loop(loops: Mapping[str, Loop], name: str, context: RunContext, argument: Json) -> Json:
-    """Return what the loop of a run returns.
+    """Run the loop of a run and return its result.
 
     Raises:
-        NondeterminismError: no loop has the name, though one had it when the run began.
-        Exception: what the loop raises; an exception that would end the process is a `RuntimeError`.
+        NondeterminismError: no loop has the name, but one had it when the run began.
+        Exception: the exception of the loop; `SystemExit` becomes a `RuntimeError`.
     """
     if name not in loops:
         raise NondeterminismError(f"no loop is registered as {name!r}, for run {context.run_id}")
     try:
         output: Json = await loops[name](context, argument)
-    except SystemExit as error:  # out of a task it would end the event loop
+    except SystemExit as error:  # raised from a task, it would end the event loop
         raise RuntimeError(EXIT) from error
     return output
 
 
 class WaitEnds:
-    """Ends each wait once, with a signal or without one, and records what ends within a loop."""
+    """Ends each wait once, with or without a signal, and records the end of an operation for its loop."""
 
     def __init__(self, store: RunStore, clock: Callable[[], float], call_later: CallLater) -> None:
         self._store = store
@@ -66,33 +66,33 @@ class WaitEnds:
         self._call_later = call_later
 
     def deliver(self, run: LiveRun, signal: SignalRecord) -> None:
-        """Pass a signal of the record to the oldest wait for it."""
+        """Pass a stored signal to the oldest wait for it."""
         wait = run.waiting_for(signal.name)
         if wait is not None:
             self._resolve(run, wait, signal)
 
     async def take_or_none(self, run: LiveRun, wait: LoopWait, *, is_final: bool) -> OpRecord | None:
-        """Take a stored signal for the wait and return the end of the wait; None if it must wait."""
+        """Take a stored signal for the wait and return the end of the wait; None if the loop must wait."""
         signal = run.next_signal(wait.names)
         if signal is None and not is_final:
             return None
         return await self.keep(run, self._record(wait, signal, 0.0), signal)
 
     async def keep(self, run: LiveRun, record: OpRecord, taken: SignalRecord | None = None) -> OpRecord:
-        """Record the end of an operation, with the signal that it took, and return it once it is durable."""
+        """Record the end of an operation with the signal that it took; return it once it is durable."""
         self._store.end_operation(run.record, record, taken)
         with run.awake.busy():
             await self._store.wait_kept()
         return record
 
     async def all_kept(self, run: LiveRun) -> None:
-        """Return once all is durable that the loop has heard of, before another run hears of it."""
+        """Wait until every record that the loop has seen is durable, before another run can see it."""
         if run.record.unwritten:
             with run.awake.busy():
                 await self._store.wait_kept()
 
     async def keep_child(self, run: LiveRun, op: str, child: RunRecord) -> OpRecord:
-        """Record the end of the operation of a child run that is over, as `keep`."""
+        """Record the end of a child run as the end of its operation, as `keep` does."""
         assert child.ending is not None, "a child that goes on has no end to keep"
         kind = "" if child.ending == "completed" else child.ending
         end = OpRecord(op, child.loop, digest(child.input), self._clock(), child.output, kind, child.error)
@@ -132,7 +132,7 @@ class WaitEnds:
         if is_kept:
             self._notify(run, wait, record)
             return
-        run.unkept -= 1  # a signal was faster
+        run.unkept -= 1  # a signal arrived first
         if run.is_stopped:
             return
         run.waits[wait.op] = wait
@@ -140,7 +140,7 @@ class WaitEnds:
         if signal is not None:
             self._resolve(run, wait, signal)
         elif wait.until is not None:
-            self._set_timer(run, wait, wait.until, _AGAIN_S)  # it was for another wait
+            self._set_timer(run, wait, wait.until, _AGAIN_S)  # the signal was for another wait
 
     def _resolve(self, run: LiveRun, wait: LoopWait, signal: SignalRecord) -> None:
         record = self._record(wait, signal, 0.0)
@@ -166,7 +166,7 @@ class WaitEnds:
 
 @dataclass(slots=True, frozen=True, kw_only=True)
 class Host:
-    """What the runs of a process share, and what starts their child runs."""
+    """Components that the runs of a process share, and functions that start child runs."""
 
     activities: Activities
     events: EventLog
@@ -174,9 +174,9 @@ class Host:
     standing: Standing
     max_payload_bytes: int | None
     child_of: Callable[[LiveRun, str, str, bytes], LiveRun]
-    """Returns the child run of an operation, with its loop and its input; started now or before."""
+    """Returns the child run of an operation, with its loop and its input; starts it if it does not exist."""
     detached: Callable[[LiveRun, str, str, bytes], OpRecord]
-    """Starts a run that outlives its starter, and returns the end of the operation, which names it."""
+    """Starts a run that outlives its parent, and returns the end of the operation, which has its id."""
 
 
 class JournaledContext:
@@ -190,7 +190,7 @@ class JournaledContext:
         self._is_replay = is_replay
         self._ops: set[str] = set()
         self.fault: EngineError | None = None
-        """The first of our bugs; it counts even if the loop has caught it."""
+        """First error caused by a bug in toolgen; it counts even if the loop has caught it."""
 
     @property
     def run_id(self) -> str:
@@ -275,7 +275,7 @@ class JournaledContext:
                     is_branch = not isinstance(awaitable, StartedActivity)
                     tasks.append(asyncio.ensure_future(_branch(awaitable, parts)) if is_branch else None)
             if branches:
-                # A mistake in one of them ends the run, so it need not wait for the others.
+                # A fault in one branch ends the run, so it does not need to wait for the other branches.
                 await parts.ended(task for task in tasks if task is not None)
             for awaitable, task in zip(awaitables, tasks, strict=True):
                 if task is None:
@@ -325,11 +325,11 @@ class JournaledContext:
         return OneByOne(self._run.awake)
 
     def _take_recorded(self, op: str, what: str, asked: bytes) -> OpRecord | None:
-        """Reserve the key and return the journaled end of the operation, None if it is new.
+        """Reserve the key and return the journaled end of the operation; None if the operation is new.
 
         Raises:
-            DuplicateOperationError: the key is taken.
-            NondeterminismError: the journal holds something else, or nothing in a replay.
+            DuplicateOperationError: the key is already used.
+            NondeterminismError: the journal has another operation, or a replay finds none.
         """
         self._require_running()
         if op in self._ops:
@@ -350,12 +350,12 @@ class JournaledContext:
     def _if_running(
         self, start: Callable[[LiveRun, str, str, bytes], T], op: str, loop: str, text: bytes
     ) -> T:
-        """Start another run of this one, unless this one has been stopped."""
+        """Start another run from this one, unless this one has been stopped."""
         self._require_running()
         return start(self._run, op, loop, text)
 
     def _require_running(self) -> None:
-        """Raise CancelledError where the run has been stopped."""
+        """Raise `CancelledError` if the run has been stopped."""
         if self._run.is_stopped:
             raise asyncio.CancelledError
 
@@ -365,7 +365,7 @@ class JournaledContext:
 
 
 async def _branch(awaitable: Awaitable[Json], parts: Gathering) -> tuple[Json | ActivityFailed, float]:
-    """Return the result of a branch of a loop, and the newest time that it has seen."""
+    """Return the result of a branch of a loop, and the newest time that the branch has observed."""
     with parts.part():
         return await result_or_failure(awaitable), LOOP_TIME.get()
 
@@ -373,11 +373,11 @@ async def _branch(awaitable: Awaitable[Json], parts: Gathering) -> tuple[Json | 
 async def replayed(
     record: RunRecord, context: JournaledContext, start: Callable[[], Awaitable[Json]]
 ) -> Json:
-    """Return what the loop of a completed run returns when it is started again, without operations.
+    """Replay the loop of a completed run without executing operations, and return its output.
 
     Raises:
         EngineError: the run is not completed.
-        NondeterminismError: the loop does or returns something else.
+        NondeterminismError: the loop makes other operations or returns another output.
     """
     if record.ending != "completed":
         raise EngineError(f"run {record.run_id} is not completed; only then it can be replayed")

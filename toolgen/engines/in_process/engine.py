@@ -1,4 +1,4 @@
-"""The engine without a server: a task for each run, and a journal in memory or in a SQLite file."""
+"""The engine without a server: one task per run, and a journal in memory or in a SQLite file."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ _TAKEN_S: Final = 5.0
 class InProcessEngine:
     """Executes runs in this process and this event loop.
 
-    Without a path they end with the process. With one they go on when the next process opens the file: one
-    worker at a time executes them, and any number of clients starts, signals and watches them.
+    Without a path, runs end with the process. With a path, they resume when the next process opens the file:
+    one worker at a time executes them, and any number of clients can start, signal and watch them.
     """
 
     def __init__(
@@ -53,18 +53,22 @@ class InProcessEngine:
         """Construct an engine.
 
         Args:
-            path: The file that keeps the runs, made where it is missing; None keeps them in memory.
-            worker: Whether `start` executes runs; without, this engine is a client of the worker of its file.
-            synchronous: What a kept run survives: FULL a loss of power, NORMAL only the end of the process.
-            keep_runs: How many runs that are over are kept, with their children; a file may have some more.
-            keep_s: How long they are kept, in seconds; None for ever. Only in a file.
-            max_payload_bytes: The most bytes of JSON of one argument, result or signal; in a file 64 MiB are
-                the most.
-            clock: Gives seconds since 1970; by default the wall clock of now, and what has passed since.
-            call_later: Ends the waits of runs and the pauses between attempts; by default asyncio does.
+            path: File that stores the runs, created if it is missing; None stores them in memory.
+            worker: Whether `start` executes runs. If False, this engine is a client of the worker of its
+                file.
+            synchronous: Durability of stored runs: FULL survives a power failure, NORMAL only the end of the
+                process.
+            keep_runs: Number of finished runs to keep, with their children; a file can have a few more.
+            keep_s: Seconds to keep finished runs; None keeps them forever. Only with a file.
+            max_payload_bytes: Maximum size of the JSON of one argument, result or signal, in bytes; at most
+                64 MiB with a file.
+            clock: Returns seconds since 1970; by default the current wall clock plus the time that has passed
+                since.
+            call_later: Timer that ends waits of runs and delays between attempts; by default the asyncio
+                timer.
 
         Raises:
-            StoreError: the file cannot be opened, or it is something else; the class says why.
+            StoreError: the file cannot be opened, or has another format; the class says why.
         """
         self._wall, self._call_later = clock or SteadyClock(), call_later
         self._max_payload_bytes = max_payload_bytes
@@ -75,7 +79,7 @@ class InProcessEngine:
             self._runs = LoopRuns(self._store, self._wall, call_later, max_payload_bytes)
             self._worker: MemoryWorker | FileWorker = MemoryWorker(self._store, self._runs, keep_runs)
         else:
-            from .file_worker import FileWorker  # SQLite is for those who keep runs in a file
+            from .file_worker import FileWorker  # imports SQLite only if runs are stored in a file
             from .sqlite_store import SqliteStore
 
             self._max_payload_bytes = min(max_payload_bytes or MOST_BYTES, MOST_BYTES)
@@ -95,9 +99,9 @@ class InProcessEngine:
 
     @property
     def file(self) -> BatchedFile | None:
-        """The file of the runs, which has tables for conversations too; None in memory.
+        """File of the runs, which also has tables for conversations; None in memory.
 
-        What is put into it by an activity is committed before its end, or with it.
+        Rows that an activity puts into it are committed before the end of the activity, or with it.
         """
         return self._store.file
 
@@ -106,10 +110,10 @@ class InProcessEngine:
         return self._runs.is_working
 
     def secret(self, *, create: bool = True) -> bytes | None:
-        """Return the secret that seals what waits: of a file, the content of `<path>.key`.
+        """Return the secret that seals suspended calls: with a file, the content of `<path>.key`.
 
         Raises:
-            StoreError: the key file cannot be read or made, or is not for this user alone.
+            StoreError: the key file cannot be read or created, or other users can access it.
         """
         return self._worker.secret(create=create)
 
@@ -130,12 +134,13 @@ class InProcessEngine:
             self._worker.pruning.on_forget = on_forget
 
     async def start(self, *, worker: bool = True, only: Collection[str] | None = None) -> None:
-        """Start to execute, also runs left by `close`; they get the current context variables.
+        """Start executing runs, including those left by `close`, with the current context variables.
 
-        With `only` these runs and what they start; where another worker has the file, it executes them.
+        With `only`, execute these runs and the runs that they start; if another worker owns the file, it
+        executes them.
 
         Raises:
-            EngineError: another worker has the file, or another event loop has the engine.
+            EngineError: another worker owns the file, or another event loop owns the engine.
             StoreError: the file cannot be used.
         """
         self._runs.tasks.require_loop()
@@ -143,59 +148,59 @@ class InProcessEngine:
         await self._worker.start(worker=worker and self._may_work, only=only)
 
     async def drain(self, seconds: float) -> bool:
-        """Start no further activity, and wait until those that run have ended; as `DrainingEngine`.
+        """Start no further activity, and wait until the running ones have ended; see `DrainingEngine`.
 
         Raises:
-            EngineError: the engine is closed, or another event loop has it.
+            EngineError: the engine is closed, or another event loop owns it.
         """
         self._require_open()
         return await self._runs.activities.drain(seconds)
 
     @property
     def is_draining(self) -> bool:
-        """Whether it was drained, and not closed since."""
+        """Whether the engine was drained, and not closed since."""
         return self._runs.activities.is_draining
 
     @property
     def held_s(self) -> float:
-        """The seconds by which the wall clock is ahead of that of the runs, which does not trust it."""
+        """Seconds by which the wall clock is ahead of the clock of the runs, which does not trust it."""
         return self._worker.held_s
 
     async def release_clock(self) -> None:
         """Trust the wall clock of now, however far it is ahead of the newest time of the file.
 
         Raises:
-            EngineError: the engine is closed, or another event loop has it.
+            EngineError: the engine is closed, or another event loop owns it.
             StoreError: the file cannot be used.
         """
         self._require_open()
         await self._worker.release_clock(self._wall())
 
     async def restore(self) -> LostJournal | None:
-        """Accept the file in the place of the one that its witness knows.
+        """Accept this file as the replacement of the file that its witness knows.
 
         Raises:
             EngineError: a worker executes the runs, they are in memory, the engine is closed, or another
-                event loop has it.
+                event loop owns it.
             StoreError: the file cannot be used.
         """
         self._require_open()
         lost = await self._worker.restore()
-        self.id = self._store.id  # of a file that was created just now
+        self.id = self._store.id  # of a file that was just created
         return lost
 
     async def check(self) -> tuple[str, ...]:
-        """Return what of the file, its key and its lock is damaged, in a sentence each.
+        """Return one sentence for each fault of the file, its key and its lock.
 
         Raises:
-            EngineError: the engine is closed, or another event loop has it.
+            EngineError: the engine is closed, or another event loop owns it.
             StoreError: the file cannot be read.
         """
         self._require_open()
         return (*await self._store.check(), *self._worker.faults())
 
     def describe(self) -> tuple[str, ...]:
-        """Return who executes the runs of the file, and whether it has a key; nothing of runs in memory."""
+        """Describe the worker of the file and whether it has a key; return nothing for runs in memory."""
         return self._worker.describe()
 
     async def close(self) -> None:
@@ -206,7 +211,7 @@ class InProcessEngine:
             await self._worker.close()
 
     async def start_run(self, loop: str, arg: Json, *, run_id: str, session: str = "") -> None:
-        """Start a run, at the latest when the engine starts.
+        """Start a run; it executes at the latest when the engine starts.
 
         Raises:
             EngineError: no loop has the name, the input or an id is not JSON, or the engine is closed.
@@ -253,15 +258,16 @@ class InProcessEngine:
     async def cancel(self, run_id: str, *, reason: str = "") -> None:
         self._require_open()
         text, _ = encode(reason, "the reason of a cancellation")
-        self._runs.cancel_live(run_id, reason)  # at once; what follows fails where its end cannot be kept
+        # immediately; activities that follow fail because their end cannot be stored
+        self._runs.cancel_live(run_id, reason)
         is_open = await self._store.add_signal(run_id, SignalRecord(CANCEL, "", text))
         if is_open and not await self._comes_true(run_id, lambda: self._store.state(run_id) not in OPEN):
             self._worker.require_sound(run_id)
 
     async def forget_session(self, session: str) -> int:
-        """Drop the runs of a session that are over, with their children; return how many.
+        """Delete the finished runs of a session, with their children, and return their number.
 
-        In a file they are left until `vacuum`.
+        In a file, their bytes remain until `vacuum`.
 
         Raises:
             StoreError: the file cannot be used; the class says why.
@@ -269,7 +275,7 @@ class InProcessEngine:
         return await self._store.forget_session(session)
 
     async def vacuum(self) -> None:
-        """Rewrite the file without what was deleted, and empty its write-ahead log.
+        """Rewrite the file without the deleted rows, and empty its write-ahead log.
 
         Raises:
             StoreError: the file cannot be used; the class says why.
@@ -312,7 +318,8 @@ class InProcessEngine:
         Raises:
             UnknownRunError: no run has the id.
             EngineError: the run is not completed.
-            NondeterminismError: the loop does or returns something else than the first time.
+            NondeterminismError: the loop makes other operations or returns another output than the first
+                time.
         """
         return await self._runs.replay(self._store.record(run_id))
 
@@ -322,14 +329,17 @@ class InProcessEngine:
             raise engine_closed()
 
     async def _notify(self) -> bool:
-        """Tell the worker of a change; here, wait until it has taken it. Return whether there is one."""
+        """Notify the worker, if there is one, and return whether there is.
+
+        If the worker is in this process, wait until the change is durable.
+        """
         has_worker = self._worker.notify()
         if self._worker.is_working:
             await self._store.wait_durable()
         return has_worker
 
     async def _comes_true(self, run_id: str, is_so: Callable[[], bool]) -> bool:
-        """Tell the worker of a change, and return whether it has done in time what is to come of it."""
+        """Notify the worker of a change, and return whether the expected result appeared in time."""
         if not await self._notify():
             return False
         is_late = self._worker.is_working
@@ -349,13 +359,13 @@ class InProcessEngine:
         return is_true
 
     async def _wait_for_change(self, run_id: str) -> None:
-        """Wait until a run may have changed; raise as `_require_progress` does."""
+        """Wait until a run might have changed; raise as `_require_progress` does."""
         self._require_progress()
         await self._runs.followers.change(run_id)
         self._require_progress()
 
     def _require_progress(self) -> None:
-        """Raise where no run will change; see to it that changes by others are heard of."""
+        """Raise if this engine cannot change runs. Start listening for changes by other processes."""
         if problem := self._worker.problem:
             raise problem
         if self._is_closed:

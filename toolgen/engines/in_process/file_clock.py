@@ -1,4 +1,4 @@
-"""The clock of the runs in a file: it continues from the stored time and distrusts leaps."""
+"""Clock of the runs in a file: it continues from the stored time and distrusts leaps."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from toolgen.stores.sqlite_errors import DamagedRowError
 from .sqlite_tables import newest_run, value_of
 
 _LEAP_S: Final = 30 * 86400.0
-"""Seconds that a wall clock may be ahead of the newest time of the file, before something ends by it."""
+"""Seconds that a wall clock can be ahead of the newest time in the file before it stops being trusted."""
 
 
 class RunClock:
-    """A clock that continues from a time that was seen before, such as by another process."""
+    """Clock that continues from an earlier observed time, for example from the time of another process."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
@@ -30,35 +30,35 @@ class RunClock:
         self._ahead = max(self._ahead, at - self._clock())
 
     def hold_at(self, at: float) -> None:
-        """Continue from this time, which is before that of the clock that it follows."""
+        """Continue from this time, which is before the time of the followed clock."""
         self._ahead = at - self._clock()
 
     def release(self) -> None:
-        """Advance the clock to the time of the one that it follows."""
+        """Advance the clock to the time of the followed clock."""
         self._ahead = max(self._ahead, 0.0)
 
     @property
     def held_s(self) -> float:
-        """The seconds by which it is held behind the clock that it follows; 0.0 while it is not."""
+        """Seconds by which this clock is held behind the followed clock; 0.0 if it is not held."""
         return max(0.0, -self._ahead)
 
 
 def newest_run_and_time(database: sqlite3.Connection) -> tuple[int, float]:
-    """Return the highest number of a run, and the newest time."""
+    """Return the highest run number and the newest time."""
     return newest_run(database), _time(database, "clock")
 
 
 def time_before_leap(database: sqlite3.Connection, now: float, keep_s: float | None) -> float | None:
-    """Return the newest time of the journal, where the clock is far ahead of it and would end something.
+    """Return the newest time of the journal, if the clock is far ahead of it and would end something.
 
-    A machine that starts with a wrong date would do so for good. What would end is a run whose time to wait
-    is over, one that was cut off while it may have waited, or one that would be forgotten for its age. None
-    where the clock is to be trusted.
+    A machine that starts with a wrong date would end it permanently. The clock would end a run whose wait is
+    over, a run that was interrupted and might have waited, or a run that is old enough to be deleted. None if
+    the clock can be trusted.
     """
     newest = max(released_at(database), _time(database, "clock"))
     if now - newest <= _LEAP_S or not _would_end_something(database, now, keep_s):
         return None
-    # Of runs that have ended no operation yet; it reads all runs, and so it comes last.
+    # Runs without an ended operation have no time there. The query reads all runs, so it comes last.
     newest = max(newest, value_of(database, "SELECT max(began) FROM run") or 0.0)
     return newest if newest and now - newest > _LEAP_S else None
 
@@ -72,15 +72,15 @@ def _would_end_something(database: sqlite3.Connection, now: float, keep_s: float
 
 
 def released_at(database: sqlite3.Connection) -> float:
-    """Return the newest time at which an operator trusted the wall clock; 0.0 where none did."""
+    """Return the newest time at which an operator trusted the wall clock; 0.0 if no operator did."""
     return _time(database, "released")
 
 
 def _time(database: sqlite3.Connection, name: str) -> float:
-    """Return a time of the journal; 0.0 where there is none.
+    """Return a time of the journal; 0.0 if it has none.
 
     Raises:
-        DamagedRowError: it is no time.
+        DamagedRowError: the value is not a time.
     """
     match database.execute("SELECT value FROM meta WHERE name = ?", (name,)).fetchone():
         case None:

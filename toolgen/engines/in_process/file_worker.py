@@ -1,4 +1,4 @@
-"""The worker of a journal file: it executes the runs and applies what clients write to the file."""
+"""The worker of a journal file: it executes the runs and applies changes that clients write to the file."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ log = logger("toolgen.engines")
 
 
 class FileWorker:
-    """Holds the lease on a journal file while it works; each file has one worker over all processes."""
+    """Holds the lease on a journal file while it works; each file has one worker across all processes."""
 
     def __init__(
         self,
@@ -74,9 +74,9 @@ class FileWorker:
         self._starting = asyncio.Lock()
         self.is_working = False
         self._only: set[str] | None = None
-        """The runs to which the worker keeps; None for all."""
+        """Ids of the runs that the worker is limited to; None for all runs."""
         self.lost: StoreError | None = None
-        """Reason why the worker stopped by itself."""
+        """Reason why the worker stopped on its own."""
         self._stopping: set[asyncio.Task[object]] = set()
         self._batches.on_commit = self._on_commit
         self._batches.on_damage = runs.followers.wake_all
@@ -90,7 +90,7 @@ class FileWorker:
         """Return the content of `<path>.key`.
 
         Raises:
-            StoreError: the key file cannot be read or made, or is not for this user alone.
+            StoreError: the key file cannot be read or created, or other users can access it.
         """
         self._secret = self._secret or read_key(self._key_file)
         if self._secret is None and create:
@@ -98,19 +98,19 @@ class FileWorker:
         return self._secret
 
     def faults(self) -> tuple[str, ...]:
-        """Return why the key, the lock or the witness cannot be used, and what the witness says is lost."""
+        """Return the faults of the key, the lock and the witness, and the losses that the witness reports."""
         problems = []
         for check in (partial(read_key, self._key_file), self._lease.check, self._store.witness.check):
             try:
                 check()
-            except (StoreDiskError, StoreFormatError):  # it may be as it was
+            except (StoreDiskError, StoreFormatError):  # the file might be undamaged
                 raise
             except StoreError as error:
                 problems.append(error.message)
         return tuple(problems)
 
     def describe(self) -> tuple[str, ...]:
-        """Return who executes the runs, and whether the file has a key."""
+        """Describe the worker of the runs, and say whether the file has a key."""
         who, key = "no process executes the runs", self._key_file
         if self.is_working or (self._watch.is_watching and self._watch.notify()):
             who = f"the process {self._lease.holder()} executes the runs"
@@ -122,25 +122,25 @@ class FileWorker:
 
     @property
     def problem(self) -> StoreError | None:
-        """Why no run goes on, or will: the worker has stopped by itself, or the file is damaged."""
+        """Reason why no run can continue: the worker has stopped on its own, or the file is damaged."""
         return self.lost or self._batches.damage
 
     @property
     def fault(self) -> StoreError | None:
-        """Why nothing is written now; it is tried again."""
+        """Reason why the last write failed; the write is retried."""
         return self._batches.fault
 
     def watch(self) -> None:
-        """See to it that changes by other processes are heard of."""
+        """Start listening for changes by other processes."""
         self._watch.start(is_worker=self.is_working)
 
     def require_sound(self, run_id: str) -> bool:
-        """Raise where a run that is not over cannot be loaded; return whether that was seen in the file.
+        """Raise if an unfinished run cannot be loaded; return whether the check read the file.
 
-        The worker hears of it when it loads the run, and its process asks again each time.
+        A worker finds the damage when it loads the run, so its process must call this again each time.
 
         Raises:
-            StoreCorruptError: as said.
+            StoreCorruptError: the run is damaged.
         """
         if self.is_working:
             self._store.require_undamaged(run_id)
@@ -149,7 +149,7 @@ class FileWorker:
         return not self.is_working
 
     def notify(self) -> bool:
-        """Tell the worker, here or in another process, of a change; return False when there is none."""
+        """Notify the worker, in this or another process, of a change; return False if there is no worker."""
         if self.is_working:
             self.take_changes()
             return True
@@ -160,7 +160,7 @@ class FileWorker:
         self.notify()
 
     def _on_commit(self, changed: set[str], grown: set[str]) -> None:
-        """Wake those who wait for a run that has changed in the file, or follow one whose log has grown."""
+        """Wake tasks that wait for a changed run of the file, and followers of a log that has grown."""
         for run_id in grown:
             self._store.on_log(run_id)
         for run_id in changed:
@@ -176,21 +176,21 @@ class FileWorker:
         try:
             version = self._batches.read(data_version)
         except StoreError:
-            version = None  # whoever waits finds out what is wrong
+            version = None  # the woken tasks find the problem themselves
         if version is None or version != self._version:
             self._version = version
             self._runs.followers.wake_all()
 
     def _send_report(self, run_id: str, after: int, event: Mapping[str, Json]) -> None:
-        """Send a report to the clients of the file; best effort, and not where it is long."""
+        """Send a report to the clients of the file; best effort, and not if it is long."""
         if self._watch.has_clients:
             self._watch.send(report_message(run_id, after, event))
 
     async def start(self, *, worker: bool, only: Collection[str] | None) -> None:
-        """Watch the file; as its worker take the lease, and resume the runs that are neither over nor parked.
+        """Watch the file; as its worker, take the lease and resume the unfinished runs that are not parked.
 
-        With `only` go on with these runs, parked or not, and with nothing else that was there before. Without
-        any, or where another worker has the lease, take none.
+        With `only`, resume these runs, parked or not, and no other existing run. If `only` is empty, or if
+        another worker has the lease, resume none.
 
         Raises:
             EngineError: another worker has the file.
@@ -206,7 +206,7 @@ class FileWorker:
         self.watch()
 
     async def _start(self, loop: asyncio.AbstractEventLoop, only: Collection[str] | None) -> None:
-        """Start, while nobody else does: who comes second finds the first one's work begun."""
+        """Start; the caller holds the lock, so a second caller finds the worker already started."""
         if self.is_working and loop is self._loop:
             if self._only is not None and only is not None:
                 self._only.update(only)
@@ -236,10 +236,10 @@ class FileWorker:
         self._resume_due()
 
     async def restore(self) -> LostJournal | None:
-        """Accept the journal in the place of the one that its witness knows; as `Witness.restore`.
+        """Accept this journal as the replacement of the one that its witness knows; see `Witness.restore`.
 
         Raises:
-            EngineError: another worker has the file, or this one works.
+            EngineError: another worker has the file, or this one is working.
             StoreError: the file cannot be used.
         """
         if self.is_working or not self._lease.acquire():
@@ -258,7 +258,7 @@ class FileWorker:
         )
 
     def _hold_clock(self) -> None:
-        """Hold the clock at the newest time of the journal, where the wall clock is far ahead of it."""
+        """Hold the clock at the newest time of the journal if the wall clock is far ahead of it."""
         now = self._clock()
         newest = self._batches.read(partial(time_before_leap, now=now, keep_s=self._keep_s))
         if newest is not None:
@@ -266,14 +266,14 @@ class FileWorker:
             log.error(_HELD, (now - newest) / 86400, str(self._path))
 
     def _release_clock(self) -> None:
-        """Trust the wall clock again, once an operator has said so."""
+        """Trust the wall clock again after an operator has released it."""
         if self._clock.held_s and self._batches.read(released_at) > self._clock():
             self._clock.release()
             log.warning("the wall clock is used again for the runs of %s", str(self._path))
             self._resume_due()
 
     async def close(self) -> None:
-        """Stop executing, write what is left, and release the lease; a start that goes on ends before."""
+        """Stop executing, write the remaining rows and release the lease, after a concurrent start ended."""
         if self._starts_in is asyncio.get_running_loop():
             async with self._starting:
                 await self._close()
@@ -298,7 +298,7 @@ class FileWorker:
         self.pruning.stop()
 
     def _stop_lost(self, error: StoreError) -> None:
-        """Stop executing, for another worker may go on with the runs; the file is not written any more."""
+        """Stop executing and writing the file, because another worker might have resumed the runs."""
         if self.lost is None:
             self.lost = error
             log.error("the worker stopped: %s", error)
@@ -308,7 +308,7 @@ class FileWorker:
             self._runs.followers.wake_all()
 
     def take_changes(self) -> None:
-        """Apply what clients have written to the file: new runs, signals, cancellations."""
+        """Apply the changes that clients have written to the file: new runs, signals, cancellations."""
         if not self.is_working:
             return
         try:
@@ -341,7 +341,7 @@ class FileWorker:
             self._runs.resume(self._store.load(NUMBERED, unseen.run))
             record = self._store.loaded_record(unseen.run_id)
         if record is not None and signal.signal_id == CANCEL:
-            self._runs.take(record, signal)  # it reads what the run has started, and that may fail
+            self._runs.take(record, signal)  # first, because reading the child runs can fail
         self._store.mark_seen(signal.no)
         if signal.key:
             self._store.witness.note("answered", unseen.run_id, signal.name)
@@ -354,7 +354,7 @@ class FileWorker:
             self._runs.take(record, signal)
 
     def _cancel_damaged(self, unseen: UnseenSignal) -> None:
-        """End a run that cannot be loaded, with those below it; nothing else of its end is written."""
+        """End a run that cannot be loaded, with its descendants, without writing their last events."""
         log.warning("run %s, which cannot be read, is canceled without its last events", unseen.run_id)
         self._batches.put(CANCEL_TREE, unseen.run, self._clock(), NULL, decode(unseen.signal.payload))
         self._batches.mark(unseen.run_id)
@@ -370,7 +370,7 @@ class FileWorker:
         self._timer = self._call_later(max(0.0, wake - self._clock()), self._resume_due)
 
     def _resume_due(self) -> None:
-        """Resume the parked runs whose time has come."""
+        """Resume the parked runs whose wake time has come."""
         self._timer = self._wake = None
         if not self.is_working or self._only is not None:
             return

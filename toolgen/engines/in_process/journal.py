@@ -1,8 +1,8 @@
-"""The journal of an engine: enough to replay a loop without repeating its operations.
+"""The journal of an engine: it has enough to replay a loop without repeating its operations.
 
-The records of the runs that go on are in memory with every journal; whatever changes in them goes through
-the journal, which may write it down. All texts are JSON. Reports of activities, such as pieces of text, stand
-in no journal: a follower of the log that is slow, or comes late, loses the oldest of them.
+With every journal, the records of unfinished runs are in memory. All changes of them go through the journal,
+which can persist them. All texts are JSON. Reports of activities, for example pieces of text, are in no
+journal: a follower of the log that is slow or starts late loses the oldest reports.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ from ..errors import ActivityFailed, EngineError, PayloadTooLargeError
 
 NULL: Final = b"null"
 MOST_BYTES: Final = 64 * 2**20
-"""The most bytes of JSON that a file keeps of one value; an input or a question that has more is not read."""
+"""Maximum size of the JSON of one value in a file, in bytes; a larger input or question is not read."""
 _ONCE: Final = frozenset(("run_completed", "run_stream_end"))
-"""Types of the events of which a run has one; their type is their key."""
+"""Types of the events that occur once per run; their type is their key."""
 _MOST: Final = 1_000
-"""Reports of one run that are kept, and that wait for one follower."""
+"""Maximum number of recent reports of one run, and of unread reports of one follower."""
 CANCEL: Final = "\x00cancel"
 """Id of the signal that cancels its run."""
 
@@ -39,7 +39,7 @@ log = logger("toolgen.engines")
 
 Ending = Literal["completed", "failed", "canceled"]
 Events: TypeAlias = tuple[bool, list[tuple[int, Mapping[str, Json]]]]
-"""Whether a run is over, and events of it with their offsets."""
+"""Whether a run is over, and some of its events with their offsets."""
 
 
 @frozen_record(kw_only=False)
@@ -48,14 +48,14 @@ class OpRecord:
 
     op: str
     what: str
-    """Name of the activity or of the loop of the child run; `wait`."""
+    """Name of the activity or of the child run's loop; `wait` for a wait."""
     digest: bytes
     """The `digest` of its argument."""
     at: float
     """Seconds since 1970."""
     value: bytes = NULL
     kind: str = ""
-    """The kind of the failure; "" where there is none."""
+    """Kind of the failure; "" if the operation succeeded."""
     message: str = ""
 
     def failure(self) -> ActivityFailed | None:
@@ -71,7 +71,7 @@ class SignalRecord:
     key: str = ""
     """Key that equal answers share; "" for any other signal."""
     no: int = 0
-    """Its number in a journal that has numbers."""
+    """Number of the signal in a journal that numbers signals."""
 
 
 @frozen_record(kw_only=False)
@@ -85,14 +85,14 @@ class WaitRecord:
 
 @frozen_record(kw_only=False)
 class AttemptRecord:
-    """The attempts at an operation that has not ended."""
+    """Attempts at an operation that has not ended."""
 
     failed: int = 0
-    """Attempts that failed."""
+    """Number of failed attempts."""
     until: float = 0.0
     """Time at which the next attempt may start, in seconds since 1970."""
     has_begun: bool = False
-    """Its activity has said that it begins what must not happen twice."""
+    """Whether its activity has recorded that it begins an effect that must not happen twice."""
 
 
 NO_ATTEMPT: Final = AttemptRecord()
@@ -100,7 +100,7 @@ NO_ATTEMPT: Final = AttemptRecord()
 
 @dataclass(slots=True, kw_only=True)
 class RunRecord:
-    """Everything about one run; changed by its journal only."""
+    """All data of one run; only its journal changes it."""
 
     run_id: str
     loop: str
@@ -108,7 +108,7 @@ class RunRecord:
     parent: str | None
     session: str = ""
     starter: str | None = None
-    """The run that has detached it."""
+    """Id of the run that detached this one."""
     began: float | None = None
     """First execution of the loop, in seconds since 1970."""
     ending: Ending | None = None
@@ -118,22 +118,22 @@ class RunRecord:
     detached: list[str] = field(default_factory=list)
     ops: dict[str, OpRecord] = field(default_factory=dict)
     waits: dict[str, WaitRecord] = field(default_factory=dict)
-    """Those that others may know of."""
+    """Waits that `wait_status` can find."""
     attempts: dict[str, AttemptRecord] = field(default_factory=dict)
     signals: dict[str, SignalRecord] = field(default_factory=dict)
     events: list[bytes] = field(default_factory=list)
     keys: set[str] = field(default_factory=set)
-    """The keys of the events that have one."""
+    """Keys of the events that have a key."""
     no: int = 0
-    """Its number in a journal that has numbers."""
+    """Number of the run in a journal that numbers runs."""
     next_op: int = 0
-    """The newest number of an operation."""
+    """Highest number of an operation."""
     is_parked: bool = False
-    """The journal says that only signals move it."""
+    """Whether the journal has recorded that only signals can wake the run."""
     unwritten: int = 0
-    """Ends of operations of which its loop has heard before they were durable."""
+    """Number of operation ends that the loop received before they were durable."""
     untold: int = 0
-    """Events of which listeners hear once they are durable."""
+    """Number of events that listeners receive once they are durable."""
 
 
 class EventLog:
@@ -146,17 +146,17 @@ class EventLog:
     ) -> None:
         """Construct the log; `add_event` appends an event with a new key, and returns its offset.
 
-        `when_durable` calls back when what was appended is durable, and so is what has led to it.
+        `when_durable` calls back when all appended records, and the records that led to them, are durable.
         """
         self._add_event = add_event
         self._when_durable = when_durable
         self.on_event: OnEvent | None = None
         self.on_report: Callable[[str, int, Mapping[str, Json]], None] | None = None
-        """Gets each report for other processes, with its run and the number of events before it."""
+        """Receives each report for other processes, with its run and the number of events before it."""
         self.followers = Followers()
 
     def append(self, record: RunRecord, key: str | None, text: bytes, event: Mapping[str, Json]) -> None:
-        """Append an event to the log of a run, unless the key is there or the log has ended."""
+        """Append an event to the log of a run, unless the log has the key or has ended."""
         key = log_key(key, event)
         if key in record.keys or "run_stream_end" in record.keys:
             return
@@ -164,14 +164,14 @@ class EventLog:
         if key == "run_stream_end":
             self.followers.forget(record.run_id)
         deliver = partial(notify, self.on_event, record.run_id, record.loop, offset, event)
-        if record.unwritten or record.untold:  # what has led to the event may be lost with this process
+        if record.unwritten or record.untold:  # the process could end and lose records that led to the event
             record.untold += 1
             self._when_durable(partial(_tell_later, record, deliver))
         else:
             deliver()
 
     def report(self, record: RunRecord, event: Mapping[str, Json]) -> None:
-        """Pass an ephemeral report to followers; it is not in the log and has offset 0."""
+        """Pass an ephemeral report to followers. The log does not store it, and its offset is 0."""
         if "run_stream_end" not in record.keys:
             self.followers.publish(record.run_id, len(record.events), event)
             if self.on_report is not None:
@@ -185,7 +185,7 @@ def _tell_later(record: RunRecord, notify: Callable[[], None]) -> None:
 
 
 def notify(on_event: OnEvent | None, run_id: str, loop: str, offset: int, event: Mapping[str, Json]) -> None:
-    """Tell the listener of this process of an event, of a report with the offset 0; log what it raises."""
+    """Notify the listener in this process of an event, or of a report with offset 0; log its exceptions."""
     if on_event is not None:
         try:
             on_event(run_id, loop, offset, event)
@@ -196,7 +196,7 @@ def notify(on_event: OnEvent | None, run_id: str, loop: str, offset: int, event:
 
 
 class ReportQueue:
-    """The unread reports of one follower, in their order, and what wakes it."""
+    """The unread reports of one follower, in order, and the event that wakes it."""
 
     def __init__(self, recent: Iterable[tuple[int, Mapping[str, Json]]]) -> None:
         self._waiting = deque(recent, maxlen=_MOST)
@@ -208,36 +208,36 @@ class ReportQueue:
         self._news.set()
 
     def wake(self) -> None:
-        """Wake the follower: there is an event in the log, or its end."""
+        """Wake the follower: the log has a new event, or it has ended."""
         self._news.set()
 
     async def wait(self) -> None:
-        """Return once the follower was woken, or a report added, since the last return.
+        """Return once the follower was woken, or a report was added, since the last return.
 
-        Take the reports after it, not before: what is added later is for the next wait.
+        Take the reports after this returns, not before: a report added later is for the next wait.
         """
         await self._news.wait()
         self._news.clear()
 
     def take_until(self, offset: int) -> Iterator[Mapping[str, Json]]:
-        """Yield the reports before the event after this offset."""
+        """Yield the reports that precede the event after this offset."""
         while self._waiting and self._waiting[0][0] <= offset:
             yield self._waiting.popleft()[1]
 
 
 class Followers:
-    """The followers of runs in this process."""
+    """Followers of runs in this process."""
 
     def __init__(self) -> None:
         self._reports: dict[str, list[ReportQueue]] = {}
         self._recent: dict[str, deque[tuple[int, Mapping[str, Json]]]] = {}
-        """The newest reports of each run that goes on."""
+        """Newest reports of each unfinished run."""
         self._changes: dict[str, asyncio.Event] = {}
         """Events that wake listeners for a state change, by run."""
 
     @contextmanager
     def follow(self, run_id: str, offset: int) -> Iterator[ReportQueue]:
-        """Follow a run: yield a queue of its recent reports and those from now on."""
+        """Follow a run: yield a queue of its recent reports and of all later ones."""
         recent = self._recent.get(run_id, ())
         reports = ReportQueue(report for report in recent if report[0] >= offset)
         self._reports.setdefault(run_id, []).append(reports)
@@ -255,9 +255,9 @@ class Followers:
         offset: int,
         require_news: Callable[[], None] | None,
     ) -> AsyncIterator[tuple[int, Mapping[str, Json]]]:
-        """Yield the events after an offset as `Engine.events` does, while `read` returns what there is.
+        """Yield the events after an offset as `Engine.events` does, until `read` returns None.
 
-        `require_news` raises where nothing more will come; without it nobody waits for more.
+        `require_news` raises if no more events will come. Without it, only the existing events are yielded.
         """
         with self.follow(run_id, offset) as reports:
             while (news := read(offset)) is not None:
@@ -284,7 +284,7 @@ class Followers:
             reports.add(after, event)
 
     def take_message(self, message: bytes) -> None:
-        """Publish a report of another process, a `report_message`, to those who follow its run now."""
+        """Publish a report of another process, a `report_message`, to the current followers of its run."""
         try:
             run_id, after, event = decode(message)
             followers = self._reports.get(run_id, ())
@@ -298,22 +298,22 @@ class Followers:
             reports.add(after, event)
 
     async def change(self, run_id: str) -> None:
-        """Wait until the state of a run may have changed."""
+        """Wait until the state of a run might have changed."""
         await self._changes.setdefault(run_id, asyncio.Event()).wait()
 
     def wake(self, run_id: str) -> None:
-        """Wake the followers of a run, whose log has grown."""
+        """Wake the followers of a run whose log has grown."""
         for reports in self._reports.get(run_id, ()):
             reports.wake()
 
     def changed(self, run_id: str) -> None:
-        """Wake those who wait for a change of a run, and its followers."""
+        """Wake the tasks that wait for a change of a run, and its followers."""
         self.wake(run_id)
         if change := self._changes.pop(run_id, None):
             change.set()
 
     def wake_all(self) -> None:
-        """Wake everybody: any run may have changed, or none will."""
+        """Wake all waiting tasks, because any run might have changed or none will change any more."""
         for run_id in {*self._reports, *self._changes}:
             self.changed(run_id)
 
@@ -323,17 +323,17 @@ class Followers:
 
 
 def report_message(run_id: str, after: int, event: Mapping[str, Json]) -> bytes:
-    """Return the message by which other processes get a report, with the number of events before it."""
+    """Return the message that sends a report to other processes, with the number of events before it."""
     return encode([run_id, after, dict(event)], "a report")[0]
 
 
 def log_key(key: str | None, event: Mapping[str, Json]) -> str | None:
-    """Return the key of an event in the log of its run; None for one that may stand there more than once."""
+    """Return the key of an event in the log of its run; None if the log can have the event more than once."""
     return str(event["type"]) if event.get("type") in _ONCE else key
 
 
 def begun_key(op: str, number: int) -> str:
-    """Return the key of an event of an activity that begins, by its number from 0."""
+    """Return the key of an initial event of an activity, by its number from 0."""
     return f"{op}:begun:{number}"
 
 
@@ -345,10 +345,10 @@ def digest(text: bytes) -> bytes:
 def encode(value: Any, what: str, limit: int | None = None) -> tuple[bytes, Any]:
     """Return the JSON of a value, and the value as its receiver decodes it.
 
-    `to_json` writes much that is no JSON, such as dates; such a value comes back as another one.
+    `to_json` also serializes values that are not JSON, for example dates; they decode to other values.
 
     Raises:
-        EngineError: it is not JSON; the message names `what` and the place in it.
+        EngineError: the value is not JSON; the message names `what` and the place in the value.
         PayloadTooLargeError: the JSON has more than `limit` bytes.
     """
     try:
@@ -372,7 +372,7 @@ def decode(text: bytes) -> Any:
 
 
 def _find_non_json(value: object, path: str = "$", depth: int = 0) -> str:
-    """Return the part of a value that is not JSON, with its place; "" where it is not found."""
+    """Return which part of a value is not JSON, with its path; "" if no such part is found."""
     match value:
         case None | bool() | int():
             return ""

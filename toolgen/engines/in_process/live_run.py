@@ -1,8 +1,9 @@
 """An unfinished run: its operations in flight, and which parts of its loop are waiting.
 
-A loop uses only the operations of its context. So whoever ends an operation, or starts a part of the loop,
-marks this part as awake. It stays awake until it waits for its next operation or has ended and woken the
-others. Activities of a run start in turns of the event loop, so that other runs proceed at the same time.
+A loop uses only the operations of its context. So the code that ends an operation, or starts a part of the
+loop, marks this part as awake. The part stays awake until it waits for its next operation, or has ended and
+woken the others. Activities of a run start in several turns of the event loop, so that other runs proceed at
+the same time.
 """
 
 from __future__ import annotations
@@ -22,13 +23,14 @@ from ..errors import NondeterminismError
 from .journal import NO_ATTEMPT, OpRecord, RunRecord, SignalRecord
 
 AT_ONCE: Final = 8
-"""Activities of a run that begin at once, before others wait for a turn; parts of its loop in each turn."""
+"""Number of activities of a run that begin before others wait for a turn, and of loop parts started in each
+turn."""
 
 
 class SteadyClock:
     """Wall time at its construction, plus the monotonic time since then.
 
-    So a wall clock that is set anew in between moves no deadline.
+    A later change of the wall clock therefore moves no deadline.
     """
 
     def __init__(
@@ -44,7 +46,7 @@ class SteadyClock:
 
 
 def call_later(delay_s: float, callback: Callable[[], None]) -> Timer:
-    """Call back by the clock of the event loop."""
+    """Schedule a callback by the clock of the event loop."""
     return asyncio.get_running_loop().call_later(delay_s, callback)
 
 
@@ -53,7 +55,7 @@ def _do_nothing() -> None:
 
 
 class Awake:
-    """Counts the parts of one loop that have been given something and do not wait yet."""
+    """Counts the parts of one loop that have work to do and do not wait yet."""
 
     __slots__ = ("_count", "_on_rest")
 
@@ -66,22 +68,22 @@ class Awake:
         return self._count > 0
 
     def wake(self, parts: int = 1) -> None:
-        """Count parts that go on."""
+        """Count more parts that have work to do."""
         self._count += parts
 
     def rest(self, parts: int = 1) -> None:
-        """Count parts no more, which come to their next wait or to their end within this step."""
+        """Stop counting parts that wait or end within this step."""
         self._count -= parts
         if parts and not self._count:
             self._on_rest()
 
     def close(self) -> None:
-        """Call nobody any more, so that the run and its counter are no cycle."""
+        """Drop the callback, so that the run and its counter form no reference cycle."""
         self._on_rest = _do_nothing
 
     @contextmanager
     def busy(self) -> Iterator[None]:
-        """Count a part while it waits for what comes by itself, such as a record that is written."""
+        """Count a part as awake while it waits for an internal step, for example a write to the journal."""
         self.wake()
         try:
             yield
@@ -89,10 +91,10 @@ class Awake:
             self.rest()
 
     async def wait(self, waiting: deque[asyncio.Future[None]]) -> bool:
-        """Wait as the last of a queue until `wake_next` wakes it; return False where it is cancelled then.
+        """Wait at the end of a queue for `wake_next`; return False if it is canceled at the same time.
 
         Raises:
-            asyncio.CancelledError: it is cancelled before.
+            asyncio.CancelledError: it is canceled before it is woken.
         """
         future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         waiting.append(future)
@@ -109,7 +111,7 @@ class Awake:
         return True
 
     def wake_next(self, waiting: deque[asyncio.Future[None]]) -> bool:
-        """Wake the first part of a queue; return False where none waits."""
+        """Wake the first part of a queue; return False if no part waits."""
         while waiting:
             future = waiting.popleft()
             if not future.done():
@@ -120,7 +122,7 @@ class Awake:
 
 
 class Wakeup:
-    """Wakes all parts of a loop that wait for one thing."""
+    """Wakes all parts of a loop that wait for the same event."""
 
     __slots__ = ("_awake", "_waiting")
 
@@ -132,22 +134,22 @@ class Wakeup:
         """Wait until `notify` is called.
 
         Raises:
-            asyncio.CancelledError: the part is cancelled, before or at the same time.
+            asyncio.CancelledError: the part is canceled, before or at the same time.
         """
         if not await self._awake.wait(self._waiting):
             raise asyncio.CancelledError
 
     def notify(self) -> None:
-        """Wake those that wait now."""
+        """Wake the parts that currently wait."""
         while self._awake.wake_next(self._waiting):
             pass
 
 
 class Turnstile:
-    """Lets the activities of one run begin in their order: some at once, then one in each turn of the loop.
+    """Lets activities of one run begin in order: some immediately, then one in each event loop turn.
 
-    Nobody waits for another's end: while some wait, one begins in every turn. So another run waits for one
-    activity of this one in each of the turns that it takes.
+    No activity waits for another to end: while some wait, one begins in every turn. So in each of its turns,
+    another run waits for the start of only one activity of this run.
     """
 
     __slots__ = ("_asked", "_holders", "_is_turning", "_left", "_until", "_waiting")
@@ -156,17 +158,18 @@ class Turnstile:
         self._left = AT_ONCE
         """Number of operations that may still start in this turn; it is reset once nobody waits."""
         self._is_turning = False
-        """The next turn is awaited."""
+        """Whether a callback for the next turn is scheduled."""
         self._holders = 0
         self._waiting: deque[asyncio.Future[None]] = deque()
         self._asked: tuple[float, float] | None = None
         self._until = 0.0
 
     def until(self, asked_at: float, limit_s: float) -> float:
-        """Return when an activity has to end for which the run's loop asks, on the event loop's clock.
+        """Return the deadline of a requested activity, by the clock of the event loop.
 
-        Those that are asked for at one time of the run, with one limit, end at one time: else the first that
-        is cut off would make room for the next one, which would begin only to be cut off too.
+        Activities that are requested at the same time of the run, with the same limit, have the same
+        deadline. Otherwise, the first one that times out would let the next one begin, which would only time
+        out too.
         """
         now = asyncio.get_running_loop().time()
         if self._asked != (asked_at, limit_s) or self._until <= now:
@@ -174,11 +177,11 @@ class Turnstile:
         return self._until
 
     def has_waiting(self) -> bool:
-        """Return whether activities are about to begin in the next turns."""
+        """Return whether activities will begin in the next turns."""
         return bool(self._waiting)
 
     def pass_at_once(self) -> bool:
-        """Return whether an activity may begin now; `wait` is for the others."""
+        """Return whether an activity can begin now; if not, call `wait`."""
         if self._waiting or self._holders or not self._left:
             return False
         self._await_turn()
@@ -186,10 +189,10 @@ class Turnstile:
         return True
 
     async def wait(self, until: float | None) -> None:
-        """Wait until an activity may begin that could not at once.
+        """Wait until an activity can begin that `pass_at_once` refused.
 
         Raises:
-            TimeoutError: its time is over before.
+            TimeoutError: its deadline came first.
         """
         loop = asyncio.get_running_loop()
         future: asyncio.Future[None] = loop.create_future()
@@ -203,7 +206,7 @@ class Turnstile:
 
     @contextmanager
     def hold(self) -> Iterator[None]:
-        """Let no activity begin meanwhile, as more of them are about to be started."""
+        """Let no activity begin inside the context, because more activities are about to be started."""
         self._holders += 1
         try:
             yield
@@ -223,8 +226,9 @@ class Turnstile:
             self._left = AT_ONCE
         if self._holders or not self._waiting:
             return
-        self._await_turn()  # before those begin that are let in now, so that the next ones follow at once
-        self._left = self._left or 1  # a turn of others is shorter the less this run does in it
+        # scheduled before the woken activities begin, so that the next ones follow immediately
+        self._await_turn()
+        self._left = self._left or 1  # a turn of other runs is shorter if this run does less in it
         while self._left and self._waiting:
             future = self._waiting.popleft()
             if not future.done():
@@ -234,7 +238,7 @@ class Turnstile:
 
 @dataclass(slots=True, eq=False)
 class LoopWait:
-    """One `wait` of a loop that is not over."""
+    """One `wait` of a loop that has not ended."""
 
     op: str
     names: tuple[str, ...]
@@ -245,7 +249,7 @@ class LoopWait:
     until: float | None = None
     """Time at which the wait ends without a signal, in seconds since 1970."""
     record: OpRecord | None = None
-    """Stored end of the wait."""
+    """Stored end of the wait; None while it is open."""
 
 
 @dataclass(slots=True, frozen=True, kw_only=True)
@@ -259,54 +263,54 @@ class Parking:
 
 @dataclass(slots=True, eq=False)
 class LiveRun:
-    """One run that is not over, in the process that executes it."""
+    """One unfinished run, in the process that executes it."""
 
     record: RunRecord
     parent: LiveRun | None
     parking: Parking
     task: asyncio.Task[None] | None = None
-    """The task of the loop; None before it began."""
+    """Task of the loop; None before it began."""
     in_flight: dict[str, asyncio.Task[None]] = field(default_factory=dict)
-    """The activities."""
+    """Tasks of the running activities, by operation."""
     waits: dict[str, LoopWait] = field(default_factory=dict)
     children: dict[str, LiveRun] = field(default_factory=dict)
-    """The child runs that the loop waits for, by their operation."""
+    """Child runs that the loop waits for, by operation."""
     awake: Awake = field(init=False)
-    """The parts of the loop that do not wait."""
+    """Counter of the parts of the loop that do not wait."""
     over: Wakeup | None = None
-    """Wakes the part of the parent's loop that waits for the end."""
+    """Wakes the part of the parent's loop that waits for the end of this run."""
     beginning: set[str] = field(default_factory=set)
-    """Activities whose record that they begin is not kept yet, so that they wait for it."""
+    """Activities that wait until the record that they begin is durable."""
     unkept: int = 0
-    """Waits that have ended, and of which the loop hears once that is kept."""
+    """Number of ended waits whose end is not durable yet; the loop receives it afterwards."""
     is_stopped: bool = False
-    """It is over, or its engine was closed: nothing of it counts any more."""
+    """Whether the run is over or its engine was closed; then its results are ignored."""
     is_parked: bool = False
-    """Whether the run does nothing until a signal comes."""
+    """Whether the run makes no progress until a signal arrives."""
     fault: ToolgenError | None = None
     """Reason why the run is stalled in this process; None if it is not."""
     turnstile: Turnstile = field(default_factory=Turnstile)
-    """Lets its activities begin in their order."""
+    """Lets the activities of the run begin in order."""
     _is_checking: bool = False
 
     def __post_init__(self) -> None:
         self.awake = Awake(self.park_when_idle)
 
     def has_begun(self, op: str) -> bool:
-        """Return whether an activity began what must not happen twice, in this process or one before."""
+        """Return whether an effect that must not happen twice began, in this or an earlier process."""
         return op not in self.beginning and self.record.attempts.get(op, NO_ATTEMPT).has_begun
 
     def begun_ops(self) -> Set[str]:
-        """Return the activities that began what must not happen twice."""
+        """Return the operations with an effect that began and must not happen twice."""
         return frozenset(op for op in self.record.attempts if self.has_begun(op))
 
     def next_signal(self, names: tuple[str, ...]) -> SignalRecord | None:
-        """Return the oldest unused signal with one of these names; None where there is none."""
+        """Return the oldest unused signal with one of these names; None if there is none."""
         signals = self.record.signals.values()
         return next((signal for signal in signals if not signal.is_taken and signal.name in names), None)
 
     def waiting_for(self, name: str) -> LoopWait | None:
-        """Return the oldest wait for a name."""
+        """Return the oldest wait for a signal name."""
         return next((wait for wait in self.waits.values() if name in wait.names), None)
 
     def moved(self) -> None:
@@ -317,11 +321,11 @@ class LiveRun:
         self.park_when_idle()
 
     def require_no_fault(self) -> None:
-        """Raise where the run, or a child that it waits for, is stalled.
+        """Raise if the run, or a child that it waits for, is stalled.
 
         Raises:
-            NondeterminismError: as said, of a loop that does something else than before.
-            StoreCorruptError: as said, of a journal that is damaged.
+            NondeterminismError: the loop makes other operations than its journal has.
+            StoreCorruptError: the journal is damaged.
         """
         if isinstance(self.fault, NondeterminismError):
             raise NondeterminismError(
@@ -334,7 +338,7 @@ class LiveRun:
             child.require_no_fault()
 
     def stall(self, fault: ToolgenError) -> None:
-        """Mark the run as stalled with its fault, and wake everyone who waits for it or its ancestors."""
+        """Mark the run as stalled with its fault, and wake all tasks that wait for it or its ancestors."""
         self.fault = fault
         run: LiveRun | None = self
         while run is not None:
@@ -349,7 +353,7 @@ class LiveRun:
             run = run.parent
 
     def park_when_idle(self) -> None:
-        """Park the run if it is idle when the step that goes on now has come to its end."""
+        """Park the run if it is idle at the end of the current step."""
         if not self._is_checking and not self.is_parked and not self.is_stopped:
             self._is_checking = True
             asyncio.get_running_loop().call_soon(self._park_if_idle)
@@ -361,12 +365,12 @@ class LiveRun:
             and not self.unkept
             and not self.is_stopped
             and bool(self.waits or self.children)
-            and all(wait.names for wait in self.waits.values())  # without a name it only sleeps
+            and all(wait.names for wait in self.waits.values())  # a wait without names only sleeps
             and all(child.is_parked for child in self.children.values())
         )
 
     def _park_if_idle(self) -> None:
-        """Park the run if all parts of its loop wait, and for nothing but signals and parked children."""
+        """Park the run if all parts of its loop wait only for signals and parked children."""
         self._is_checking = False
         if self.is_parked or not self._is_idle():
             return

@@ -49,7 +49,7 @@ class MemoryWorker:
         return self._secret
 
     def require_sound(self, run_id: str) -> bool:
-        """Return True: what is in memory is as it was put there."""
+        """Return True: records in memory cannot be damaged."""
         return True
 
     def faults(self) -> tuple[()]:
@@ -59,10 +59,10 @@ class MemoryWorker:
         return ()
 
     def watch(self) -> None:
-        """Do nothing: nobody else has the store."""
+        """Do nothing: no other process uses the store."""
 
     def notify(self) -> bool:
-        """Return whether there is a worker; it has heard of every change at once."""
+        """Return whether there is a worker; it receives every change immediately."""
         return self.is_working
 
     async def release_clock(self, at: float) -> None:

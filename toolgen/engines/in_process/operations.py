@@ -1,4 +1,4 @@
-"""Operations of a loop: used keys, concurrent parts, failures, and ends that nobody awaits."""
+"""Operations of a loop: used keys, concurrent parts, failures, and results that nothing awaits."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ _TOOL: Final = re.compile(r"[\w.:/-]{1,200}")
 """Pattern of activity names; a model can request a tool with any name."""
 
 EXIT: Final = "the loop raised an exception that ends the process"
-"""The message of the error in the place of such an exception."""
+"""Error message that replaces such an exception."""
 
 log = logger("toolgen.engines")
 
 
 def duplicate_operation(run_id: str, op: str) -> DuplicateOperationError:
-    """Return the error of an operation whose key another one of the run has."""
+    """Return the error for an operation whose key another operation of the run uses."""
     return DuplicateOperationError(
         f"the loop of run {run_id} uses the key {op!r} for two operations; "
         "this is a bug of the loop, please report it"
@@ -38,17 +38,17 @@ def duplicate_operation(run_id: str, op: str) -> DuplicateOperationError:
 
 
 async def result_or_failure(awaitable: Awaitable[Json]) -> Json | ActivityFailed:
-    """Return what an awaitable of `RunContext.gather` gives: its result, or its failure as a value."""
+    """Await one argument of `RunContext.gather`, and return its result, or its failure as a value."""
     try:
         return await awaitable
     except ActivityFailed as failure:
         return failure
-    except SystemExit as error:  # out of a task it would end the event loop
+    except SystemExit as error:  # raised from a task, it would end the event loop
         raise RuntimeError(EXIT) from error
 
 
 def cancel_gathered(tasks: Iterable[asyncio.Task[object]], awaitables: Iterable[Awaitable[Json]]) -> None:
-    """Cancel the tasks of awaitables that are gathered, those too that have not begun."""
+    """Cancel the tasks of gathered awaitables, including awaitables that have not begun."""
     for task in tasks:
         task.cancel()
     for awaitable in awaitables:
@@ -57,7 +57,7 @@ def cancel_gathered(tasks: Iterable[asyncio.Task[object]], awaitables: Iterable[
 
 
 def activity_name(activity: str, arg: Json) -> str:
-    """Return what people know an activity by: of a tool call, the id of the tool."""
+    """Return the name of an activity in logs: for a tool call, the id of the tool."""
     match arg:
         case {"call": {"tool": str(tool)}} if activity == "tool" and _TOOL.fullmatch(tool):
             return tool
@@ -66,7 +66,7 @@ def activity_name(activity: str, arg: Json) -> str:
 
 
 def log_cut_off(run_id: str, op: str, activity: str, *, is_unknown: bool, is_durable: bool = True) -> None:
-    """Log that an attempt did not end before its worker, and what becomes of it."""
+    """Log that an attempt did not end before its worker, and how the run continues."""
     then = "another worker executes it again" if is_durable else "its run ends with this process"
     if is_unknown:
         then = "its outcome is unknown"
@@ -76,13 +76,13 @@ def log_cut_off(run_id: str, op: str, activity: str, *, is_unknown: bool, is_dur
 
 
 def ignore_exception(end: asyncio.Future[Any]) -> None:
-    """Mark the exception of a future as retrieved, so that asyncio does not log it where nobody awaits it."""
+    """Mark the exception of a future as retrieved, so that asyncio does not log it if nothing awaits it."""
     if not end.cancelled():
         end.exception()
 
 
 def error_text(error: BaseException) -> str:
-    """Return the text of an exception, also when its `__str__` fails."""
+    """Return the text of an exception, even if its `__str__` fails."""
     try:
         return str(error)
     except Exception:  # noqa: BLE001 - a class of the author's
@@ -90,7 +90,7 @@ def error_text(error: BaseException) -> str:
 
 
 def timed_out(limit_s: float) -> tuple[str, str]:
-    """Return the kind of the failure of an activity whose time is over, and its message."""
+    """Return the failure kind and the message of an activity that timed out."""
     return "timeout", f"no answer within {limit_s:g} seconds"
 
 
@@ -101,17 +101,17 @@ def attempt_failure(
 
     Args:
         info: The attempt.
-        error: What it has raised.
-        limit_s: The time that it had, in seconds, where that is over.
-        has_begun: It began what must not happen twice.
-        is_last: No attempt is left.
+        error: The exception that it raised.
+        limit_s: The time limit of the attempt in seconds, if it was exceeded.
+        has_begun: Whether it began an effect that must not happen twice.
+        is_last: Whether no attempt is left.
     """
     kind, message = (type(error).__name__, error_text(error)) if limit_s is None else timed_out(limit_s)
     if limit_s is None and isinstance(error, StoreError):
-        message = error.public_text  # the loop may tell a model
+        message = error.public_text  # the loop can show the text to a model
     is_last = is_last or has_begun or isinstance(error, NonRetryableError | SystemExit)
     kind = OUTCOME_UNKNOWN if has_begun else kind
-    # What an activity says on purpose is its message; only a mistake needs to say where it was made.
+    # An intentional error needs only its message; other errors need the traceback of their origin.
     trace = None if isinstance(error, NonRetryableError) else error
     level = logging.ERROR if is_last else logging.WARNING
     log.log(level, "run %s: %s failed: %s: %s", info.run_id, info.op, kind, message, exc_info=trace)
@@ -119,7 +119,7 @@ def attempt_failure(
 
 
 def failure_text(run_id: str, problem: BaseException, correlation_id: str = "") -> str:
-    """Log why a run failed, and return the public message; of a mistake it has only the correlation id."""
+    """Log why a run failed, and return the public message; for a bug, only a correlation id."""
     match problem:
         case ActivityFailed():
             log.error("run %s failed", run_id, exc_info=problem)
@@ -140,7 +140,7 @@ def ended_run(
     begun_ops: Set[str],
     find: Callable[[str], RunRecord | None],
 ) -> EndedRun:
-    """Return what is known of a run that ended without its loop; `find` returns the record of a child run."""
+    """Return the facts about a run that ended without its loop; `find` returns the record of a child run."""
 
     def child_log(run_id: str) -> list[Mapping[str, Json]] | None:
         child = find(run_id) if run_id in record.children else None
@@ -161,11 +161,11 @@ def ended_run(
 def ending_events(
     run_id: str, ending: str, reason: str, last_events: LastEvents | None, ended: Callable[[], EndedRun]
 ) -> list[Mapping[str, Json]]:
-    """Return the end of the log of a run that ended without its loop; `ended` returns what is known of it."""
+    """Return the last events of the log of a run that ended without its loop, from the facts of `ended`."""
     events: list[Mapping[str, Json]] = []
     if last_events is not None:
         try:
-            for event in last_events(ended()):  # those before one that fails are appended
+            for event in last_events(ended()):  # if one fails, the earlier ones are appended
                 events.append(encode(event, "an event")[1])
         except Exception:
             log.exception("run %s: its last events were not appended to its log", run_id)
@@ -177,7 +177,7 @@ def _log(record: RunRecord) -> list[Mapping[str, Json]]:
 
 
 def _subject(text: bytes) -> Json:
-    """Return what a wait is about; None where somebody has changed it into no JSON."""
+    """Return the subject of a wait; None if the stored text is no longer JSON."""
     try:
         subject: Json = decode(text)
     except ValueError:
@@ -186,7 +186,7 @@ def _subject(text: bytes) -> Json:
 
 
 def is_shutdown(run: LiveRun) -> bool:
-    """Return whether the event loop ends; a task that only cancels itself has failed."""
+    """Return whether the event loop is shutting down; a task that only cancels itself has failed."""
     task = asyncio.current_task()
     if task is None or not task.cancelling():
         return False
@@ -198,19 +198,19 @@ def is_shutdown(run: LiveRun) -> bool:
 
 
 class Progress:
-    """Receives the reports of an attempt while it runs."""
+    """Passes on the reports of an attempt while it runs."""
 
     __slots__ = ("_op", "_publish", "_run_id", "is_open")
 
     def __init__(self, run_id: str, op: str, publish: Callable[[Mapping[str, Any]], object]) -> None:
-        """Construct an open one; `publish` gets copies of reports, in any thread."""
+        """Construct it, open for reports; `publish` receives copies of reports, from any thread."""
         self._run_id = run_id
         self._op = op
         self._publish = publish
         self.is_open = True
 
     def emit(self, event: Mapping[str, Json]) -> None:
-        """Publish a report, in any thread; one that is no JSON, or comes late, is lost."""
+        """Publish a report, from any thread; drop it if it is not JSON or comes late."""
         if not self.is_open:
             return
         try:
@@ -221,7 +221,7 @@ class Progress:
 
 
 class OneByOne:
-    """Lets one part of a loop in at a time, in the order in which they came."""
+    """Admits one part of a loop at a time, in order of arrival."""
 
     __slots__ = ("_awake", "_is_held", "_waiting")
 
@@ -244,12 +244,12 @@ class OneByOne:
 
 
 class Gathering:
-    """Parts of a loop for which another part waits until all have ended, or one of them has failed."""
+    """Parts of a loop that another part waits for, until all have ended or one has failed."""
 
     __slots__ = ("_awake", "_is_over", "_left", "_parts", "_started")
 
     def __init__(self, awake: Awake, parts: int) -> None:
-        """Construct the gathering of so many parts, which are about to begin."""
+        """Construct the gathering of this many parts, which are about to begin."""
         self._awake = awake
         self._parts = self._left = parts
         self._started = 0
@@ -258,7 +258,7 @@ class Gathering:
 
     @contextmanager
     def part(self) -> Iterator[None]:
-        """Count one part from its begin to its end."""
+        """Count one part from its start to its end."""
         if self._started < self._parts:
             self._started += 1
             self._awake.rest()
@@ -270,13 +270,13 @@ class Gathering:
             self._left -= 1
             if not self._is_over and (is_failed or not self._left):
                 self._is_over = True
-                self._awake.wake()  # of the part that waits
+                self._awake.wake()  # the part that waits for the others
 
     async def ended(self, tasks: Iterable[asyncio.Task[object]]) -> None:
         """Wait until the tasks of all parts have ended.
 
         Raises:
-            BaseException: what the first one raised that failed.
+            BaseException: the exception of the first part that failed.
         """
         try:
             await asyncio.gather(*tasks)

@@ -14,25 +14,25 @@ from ..engine import OnForget
 from ..statuses import ForgottenRun
 
 PRUNE: Final = 20
-"""Root runs that are forgotten at a time."""
+"""Maximum number of root runs that are deleted at once."""
 _PAUSE_S: Final = 60.0
-"""Seconds after a failure before it is tried again."""
+"""Seconds after a failure before pruning is tried again."""
 
 log = logger("toolgen.engines")
 
 
 @frozen_record(kw_only=False)
 class RunTree:
-    """A root run that is over, with all runs below it."""
+    """A finished root run, with all its descendants."""
 
     no: int
-    """The number of the root, in a journal that has numbers."""
+    """Number of the root, in a journal that numbers runs."""
     runs: tuple[ForgottenRun, ...]
-    """The root first."""
+    """Runs of the tree, the root first."""
 
 
 class Pruning:
-    """Forgets the oldest runs in batches, in a task; an interrupted batch is repeated."""
+    """Deletes the oldest runs in batches, in a task; an interrupted batch is repeated."""
 
     def __init__(
         self,
@@ -43,9 +43,9 @@ class Pruning:
         """Construct the retention of a journal.
 
         Args:
-            select: Returns the oldest runs that are not to be kept, at most `PRUNE` of them.
-            forget: Drops them from the journal.
-            clock: Gives seconds since 1970.
+            select: Returns the oldest runs beyond the retention limits, at most `PRUNE` of them.
+            forget: Deletes runs from the journal.
+            clock: Returns seconds since 1970.
         """
         self._select = select
         self._forget = forget
@@ -53,15 +53,15 @@ class Pruning:
         self._task: asyncio.Task[None] | None = None
         self._not_before = 0.0
         self.on_forget: OnForget | None = None
-        """Hears of the runs before they are forgotten."""
+        """Receives the runs before they are deleted."""
 
     def start(self) -> None:
-        """Start to prune, unless it is running or failed a moment ago."""
+        """Start pruning, unless it is running or failed a moment ago."""
         if (self._task is None or self._task.done()) and self._clock() >= self._not_before:
             self._task = asyncio.get_running_loop().create_task(self._prune(), name="prune runs")
 
     def stop(self) -> None:
-        """Stop pruning; the remaining runs are forgotten later."""
+        """Stop pruning; the remaining runs are deleted later."""
         if self._task is not None:
             self._task.cancel()
             self._task = None

@@ -81,7 +81,8 @@ class LoopRuns:
         self._live: dict[str, LiveRun] = {}
         self.is_working = False
         self._keeps_parked = False
-        """Runs that are parked stay in memory: nothing else would go on with these when something comes."""
+        """Whether parked runs stay in memory, because nothing else would resume them when a signal
+        arrives."""
 
     def register(
         self,
@@ -95,26 +96,26 @@ class LoopRuns:
         self.events.on_event, self._last_events = on_event, last_events
 
     def start(self, *, worker: bool, only: Collection[str] | None = None) -> None:
-        """Start the runs that are not over, all or only these; running ones are left alone."""
-        if self.tasks.attach():  # the event loop before ended without `close`
+        """Start the unfinished runs, all or only these; runs that are already executing are left alone."""
+        if self.tasks.attach():  # the previous event loop ended without `close`
             self._live.clear()
             self.is_working = False
         if not worker:
             return
         unfinished: Sequence[RunRecord] = ()
         if only is not None or not self.is_working:
-            unfinished = self._store.unfinished(only)  # first: a start that fails here is tried again
+            unfinished = self._store.unfinished(only)  # first, so that a start that fails here can be retried
         self.is_working, self._keeps_parked = True, only is not None
         self.resume(unfinished)
 
     def resume(self, records: Iterable[RunRecord]) -> None:
-        """Execute runs that are not over; running ones are left alone."""
+        """Execute unfinished runs; runs that are already executing are left alone."""
         for run in [self.run_of(record) for record in records]:
             if run.task is None:
                 self._begin(run)
 
     async def close(self) -> None:
-        """Stop everything, and log what is cut off; the records of runs stay unchanged."""
+        """Stop all runs, and log the interrupted activities; the records of the runs do not change."""
         self.activities.log_executing()
         live, self._live = self._live, {}
         self.is_working = False
@@ -124,7 +125,7 @@ class LoopRuns:
         self.activities.undrain()
 
     def run_of(self, record: RunRecord) -> LiveRun:
-        """Return the live run of a record that is not over."""
+        """Return the live run of an unfinished record."""
         run = self._live.get(record.run_id)
         if run is None:
             above = None if record.parent is None else self._store.find_open(record.parent)
@@ -158,12 +159,12 @@ class LoopRuns:
         return run
 
     def require_loop(self, loop: str, run_id: str) -> None:
-        """Raise an `EngineError` where no loop of the registered ones has the name."""
+        """Raise an `EngineError` if no registered loop has the name."""
         if loop not in self._loops:
             raise EngineError(f"no loop is registered as {loop!r}, for the run {run_id}")
 
     def _child_of(self, run: LiveRun, op: str, loop: str, text: bytes) -> LiveRun:
-        """Return the child run of an operation, started now or before.
+        """Return the child run of an operation, and start it if it does not exist.
 
         Raises:
             EngineError: no loop has the name, or another run has the id.
@@ -182,7 +183,7 @@ class LoopRuns:
         return child
 
     def _detached(self, run: LiveRun, op: str, loop: str, text: bytes) -> OpRecord:
-        """Start a run that outlives its starter, and return the end of the operation, which names it.
+        """Start a run that outlives its parent, and return the end of the operation, which has its id.
 
         Raises:
             EngineError: no loop has the name.
@@ -194,7 +195,7 @@ class LoopRuns:
         return OpRecord(op, loop, digest(text), self.clock(), value)
 
     def take(self, record: RunRecord, signal: SignalRecord) -> None:
-        """Cancel a run if the signal says so; else pass it to the oldest wait for it."""
+        """Cancel a run if the signal is a cancellation; otherwise pass it to the oldest wait for it."""
         if signal.signal_id == CANCEL:
             self.cancel(record, decode(signal.payload))
             return
@@ -206,7 +207,7 @@ class LoopRuns:
         """Cancel a run and all runs that it has started, the children first.
 
         Raises:
-            StoreError: what it has started cannot be read now; a second call does the rest.
+            StoreError: the runs that it has started cannot be read now; a second call completes the rest.
         """
         if record.ending is None:
             self._cancel_all(record.detached, reason)
@@ -216,7 +217,7 @@ class LoopRuns:
                 run.task.cancel()
 
     def _cancel_all(self, run_ids: Iterable[str], reason: str) -> None:
-        """Cancel those of the runs that are not over; one that is damaged stays."""
+        """Cancel the unfinished runs; a damaged run is skipped."""
         for record in self._records_of(run_ids, self._store.find_open).values():
             if record is not None:
                 self.cancel(record, reason)
@@ -224,7 +225,7 @@ class LoopRuns:
     def _records_of(
         self, run_ids: Iterable[str], find: Callable[[str], RunRecord | None]
     ) -> Mapping[str, RunRecord | None]:
-        """Return the records of runs; None of one that is damaged."""
+        """Return the records of runs; None for a damaged one."""
         records: dict[str, RunRecord | None] = {}
         for run_id in run_ids:
             try:
@@ -235,14 +236,14 @@ class LoopRuns:
         return records
 
     def cancel_live(self, run_id: str, reason: str) -> None:
-        """Cancel a run if it is in the memory of this process, and what it has started can be read now."""
+        """Cancel a run if it is in memory here and the runs that it started can be read now."""
         run = self._live.get(run_id)
         if run is not None:
             with suppress(StoreError):
                 self.cancel(run.record, reason)
 
     def _parked(self, run: LiveRun) -> None:
-        """Record that a run is parked; one that can be loaded again leaves the memory."""
+        """Record that a run is parked; remove it from memory if it can be loaded again."""
         for wait in run.waits.values():
             if wait.op not in run.record.waits:
                 self._store.add_wait(run.record, WaitRecord(wait.op, wait.about, wait.names))
@@ -255,22 +256,22 @@ class LoopRuns:
             self._store.unpark(run.record)
 
     def _notify_stalled(self, run: LiveRun) -> None:
-        """Notify those who wait for a stalled run."""
+        """Notify the tasks that wait for a stalled run."""
         self._store.on_change(run.record.run_id)
 
     def require_no_fault(self, run_id: str) -> None:
-        """Raise a `NondeterminismError` where the run, or a child that it waits for, is stalled here."""
+        """Raise a `NondeterminismError` if the run, or a child that it waits for, is stalled here."""
         run = self._live.get(run_id)
         if run is not None:
             run.require_no_fault()
 
     def is_executing(self, run_id: str) -> bool:
-        """Return whether this process executes the run, and it does not wait."""
+        """Return whether this process executes the run and it is not parked."""
         run = self._live.get(run_id)
         return run is not None and run.task is not None and not run.is_parked
 
     def is_running(self, run_id: str) -> bool:
-        """Return whether this process executes the run, which neither waits nor is over.
+        """Return whether this process executes the run, and it is neither parked nor over.
 
         Raises:
             NondeterminismError: as `require_no_fault`.
@@ -279,7 +280,7 @@ class LoopRuns:
         return self.is_executing(run_id) and self._live[run_id].record.ending is None
 
     def _evict(self, run: LiveRun, is_kept: bool) -> None:
-        """Remove a parked run from memory with its children, once its parent is removed too."""
+        """Remove a parked run with its children from memory, unless its parent is still there."""
         if not run.is_parked or run.is_stopped:
             return
         if not is_kept:
@@ -298,7 +299,7 @@ class LoopRuns:
             run.task.cancel()
 
     async def replay(self, record: RunRecord) -> Json:
-        """Run a loop again from the journal, without operations, and return its result; as `replayed`."""
+        """Replay a loop from the journal without operations, and return its output; see `replayed`."""
         context = JournaledContext(LiveRun(record, None, self._parking), self._host, is_replay=True)
         name = f"replay of {record.run_id}"
         return await replayed(record, context, lambda: self.tasks.start(self._execute(context, record), name))
@@ -348,16 +349,17 @@ class LoopRuns:
         run.stall(problem)
 
     def _end(self, run: LiveRun, ending: Ending, output: bytes = NULL, error: str = "") -> None:
-        """End a run, and those that it waits for; no effect on one that is over.
+        """End a run, and the child runs that it waits for; no effect on a run that is over.
 
         Raises:
-            StoreError: these cannot be read now; nothing has ended then.
+            StoreError: the child runs cannot be read now, and nothing has ended.
         """
         if run.is_stopped:
             return
         record = run.record
         reason = error if ending == "canceled" else f"run {record.run_id} is over"
-        # Before anything ends, so that a loop hears of no end of a child which another one is to follow.
+        # Reading can fail, so it comes before anything ends. Otherwise a loop could see one child end
+        # although another one has not.
         find = self._store.find_open if ending == "completed" else self._store.find
         children = self._records_of(record.children, find)
         for child in children.values():

@@ -1,4 +1,4 @@
-"""Reads whole records of runs from a journal in SQLite, for the worker."""
+"""Reads complete run records from a SQLite journal, for the worker."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ _ENDINGS: Final[dict[str, Ending]] = {
 
 
 def read_record(database: sqlite3.Connection, run_id: str, *, is_open: bool = False) -> RunRecord | None:
-    """Return the whole record of a run; None where no run has the id, with `is_open` where it is over.
+    """Return the complete record of a run; None if no run has the id, or, with `is_open`, if it is over.
 
     Raises:
-        DamagedRowError: a row of it is not as it was written, or there is no end of the runs above it.
+        DamagedRowError: one of its rows was changed or lost, or its chain of parents is circular.
     """
     no = run_number(database, run_id)
     if no is None or (is_open and is_over(database, no)):
@@ -45,10 +45,10 @@ def read_record(database: sqlite3.Connection, run_id: str, *, is_open: bool = Fa
 
 
 def require_sound_tree(database: sqlite3.Connection, run_id: str) -> None:
-    """Raise where a worker cannot load a run that is not over, with those above and below it.
+    """Raise if a worker cannot load an unfinished run, with its ancestors and descendants.
 
     Raises:
-        DamagedRowError: as said.
+        DamagedRowError: one of the runs is damaged.
     """
     no = run_number(database, run_id)
     damage = None if no is None else read_trees(database, NUMBERED, no).damaged.get(run_id)
@@ -58,11 +58,11 @@ def require_sound_tree(database: sqlite3.Connection, run_id: str) -> None:
 
 @frozen_record(kw_only=False)
 class Trees:
-    """Unfinished runs with those below them, parents first."""
+    """Unfinished runs with their descendants, parents first."""
 
     records: list[RunRecord]
     damaged: dict[str, str]
-    """Reasons why the tree of a run cannot be read; such a tree is left out.
+    """Reasons why the tree of a run cannot be read, by run id; `records` does not contain such a tree.
 
     An exception would keep the cursor of the row in its traceback, and so the snapshot of its connection.
     """
@@ -74,11 +74,11 @@ NEW: Final = "state = 'new'"
 BUSY: Final = "state IN ('new', 'running')"
 """Runs that are neither over nor parked."""
 DUE: Final = "wake IS NOT NULL AND wake <= ?"
-"""Parked runs whose time has come."""
+"""Parked runs whose wake time has come."""
 
 
 def read_trees(database: sqlite3.Connection, where: str, *values: object) -> Trees:
-    """Return the unfinished runs in the trees of the runs that a condition of SQL is true of."""
+    """Return the unfinished runs in the trees of all runs that match a SQL condition."""
     rows = database.execute(f"SELECT no FROM run WHERE {where}", values)
     roots = dict(_root(database, no) for (no,) in sorted(rows))
     trees = Trees([], {})
@@ -106,7 +106,7 @@ def _tree_numbers(database: sqlite3.Connection, root: int) -> list[int]:
 
 
 def _root(database: sqlite3.Connection, no: int) -> tuple[int, bool]:
-    """Return the highest run above a run that is not over, and whether damage has made a circle of them."""
+    """Return the topmost unfinished ancestor of a run, and whether damage made its ancestry circular."""
     seen = {no}
     while True:
         row = database.execute(
@@ -136,10 +136,10 @@ def run_name(database: sqlite3.Connection, no: int) -> str:
 
 
 def read_numbered_record(database: sqlite3.Connection, no: int) -> RunRecord:
-    """Return the whole record of a run.
+    """Return the complete record of a run.
 
     Raises:
-        DamagedRowError: a row of it is not as it was written.
+        DamagedRowError: one of its rows was changed or lost.
     """
     with reading(lambda: f"run {run_name(database, no)}"):
         return _read(database, no)
@@ -173,7 +173,7 @@ def _read(database: sqlite3.Connection, no: int) -> RunRecord:
         signal = SignalRecord(*row)
         if signal.signal_id != CANCEL:
             decode(signal.payload)
-            # What is taken is seen, and an answer has the name of what it answers.
+            # A consumed signal is always seen, and the name of an answer is always its id.
             if signal.is_taken not in (0, is_seen) or (signal.key and signal.name != signal.signal_id):
                 raise DamagedRowError(f"run {run_id} cannot be read: a signal of it was changed")
             record.signals[signal.signal_id] = signal
@@ -186,10 +186,10 @@ def _read(database: sqlite3.Connection, no: int) -> RunRecord:
 def read_log(
     database: sqlite3.Connection, no: int, after: int = 0, most: int = -1
 ) -> Iterator[tuple[int, str | None, bytes]]:
-    """Yield the offsets, the keys and the texts of the events of a run after an offset; with -1 all.
+    """Yield offset, key and text of the events of a run after an offset; `most=-1` yields all.
 
     Raises:
-        DamagedRowError: one is missing, or is no JSON object.
+        DamagedRowError: an event is missing, or is not a JSON object.
     """
     first, last = ids(no)
     rows = database.execute(
@@ -221,7 +221,7 @@ def _read_operations(database: sqlite3.Connection, record: RunRecord) -> None:
     )
     what = f"what run {record.run_id} waits for"
     for number, (id_, op, names, about) in enumerate(rows, first + 1):
-        if id_ != number or op in record.waits:  # the next wait would get a number that is taken
+        if id_ != number or op in record.waits:  # otherwise the next wait would get a number that is in use
             raise DamagedRowError(f"{what} cannot be read: a wait is missing or changed")
         about = _within_bounds(about, what)
         decode(about or NULL)
@@ -232,10 +232,10 @@ def _read_operations(database: sqlite3.Connection, record: RunRecord) -> None:
 
 
 def _within_bounds(text: bytes | None, what: str) -> bytes:
-    """Return a value of `bounded`.
+    """Return a value that was read with `bounded`.
 
     Raises:
-        DamagedRowError: it is too large.
+        DamagedRowError: the value is too large.
     """
     if text is None:
         raise DamagedRowError(f"{what} cannot be read: {TOO_LARGE}")

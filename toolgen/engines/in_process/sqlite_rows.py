@@ -1,4 +1,4 @@
-"""Reads from a journal in SQLite for lists and for damage reports, by workers and clients."""
+"""Reads from a SQLite journal for lists and damage reports, by workers and clients."""
 
 from __future__ import annotations
 
@@ -39,18 +39,18 @@ _STATES: Final[dict[str, RunState]] = {
 _OPEN: Final = """
     NOT EXISTS (SELECT 1 FROM op WHERE op.op = wait.op AND what = 'wait' AND op.id BETWEEN ? AND ?)
 """
-"""The waits have an index of their own, so that the operations of a run are not looked through."""
+"""Waits have an index of their own, so this does not scan the operations of a run."""
 _ABOUT: Final = f"CASE WHEN length(wait.about) THEN {bounded('wait.about')} ELSE {bounded('run.input')} END"
 """Subject of a wait; the input of its run if the column is empty."""
 _FINISHED: Final = "FROM run WHERE ended IS NOT NULL AND parent IS NULL"
-"""The root runs that are over, which have an index."""
+"""Finished root runs, which have an index."""
 _HAS_SUBJECT: Final = f"(length(wait.about) != {len(NULL)} OR wait.about != x'{NULL.hex()}')"
 _MOST_PROBLEMS: Final = 50
-"""The most problems of the file that are named; there is one for each row of an index that is lost."""
+"""Maximum number of reported problems of the file; a lost index causes one problem for each row."""
 
 
 def next_wake(database: sqlite3.Connection, after: float) -> float | None:
-    """Return when the first parked run must continue by itself, after some time."""
+    """Return when the first parked run must wake without a signal, later than `after`."""
     wake: float | None = value_of(
         database, "SELECT min(wake) FROM run WHERE wake IS NOT NULL AND wake > ?", after
     )
@@ -58,7 +58,7 @@ def next_wake(database: sqlite3.Connection, after: float) -> float | None:
 
 
 def count_finished(database: sqlite3.Connection) -> int:
-    """Return how many root runs are over."""
+    """Return the number of finished root runs."""
     return int(value_of(database, f"SELECT count(*) {_FINISHED}"))
 
 
@@ -69,12 +69,12 @@ def oldest_end(database: sqlite3.Connection) -> float | None:
 
 
 def runs_to_forget(database: sqlite3.Connection, keep: int, before: float | None) -> list[RunTree]:
-    """Return the oldest root runs beyond the limits, at most `PRUNE`, and the runs below them.
+    """Return the oldest root runs beyond the limits, at most `PRUNE`, and their descendants.
 
     Args:
         database: The journal.
-        keep: How many are kept.
-        before: Those that ended before are not kept either.
+        keep: Number of runs to keep.
+        before: Return also the runs that ended before this time.
     """
     many = min(max(0, count_finished(database) - keep), PRUNE)
     rows = database.execute(f"SELECT no, ended {_FINISHED} ORDER BY ended, no LIMIT ?", (PRUNE,)).fetchall()
@@ -86,7 +86,7 @@ def runs_to_forget(database: sqlite3.Connection, keep: int, before: float | None
 
 
 def _below(database: sqlite3.Connection, no: int) -> Iterator[ForgottenRun]:
-    """Yield a run and all runs below it."""
+    """Yield a run and all its descendants."""
     for run_id, session in database.execute("SELECT run_id, session FROM run WHERE no = ?", (no,)).fetchall():
         yield ForgottenRun(run_id=run_id, session=session)
     for (child,) in database.execute("SELECT no FROM run WHERE parent = ?", (no,)).fetchall():
@@ -100,14 +100,14 @@ class UnseenSignal:
     run: int
     run_id: str
     is_late: bool
-    """Its run is over."""
+    """Whether its run is over."""
     is_wanted: bool
-    """It cancels the run, or an open wait is for it."""
+    """Whether it cancels the run, or an open wait accepts it."""
     signal: SignalRecord
 
 
 def read_unseen(database: sqlite3.Connection) -> list[UnseenSignal]:
-    """Return the signals that no worker has seen, in their order."""
+    """Return the signals that no worker has seen, in order."""
     rows = database.execute(
         """SELECT signal.no, run, CAST(run_id AS BLOB), ended IS NOT NULL, CAST(signal_id AS BLOB),
         CAST(name AS BLOB), payload, CAST(key AS BLOB) FROM signal
@@ -121,13 +121,13 @@ def read_unseen(database: sqlite3.Connection) -> list[UnseenSignal]:
             is_wanted = signal.signal_id == CANCEL or is_awaited(database, run, signal.name)
         except DamagedRowError as error:
             require_second_look(error)
-            is_wanted = True  # so that the run is read, and found to be damaged
+            is_wanted = True  # the run is then loaded, which reports the damage
         unseen.append(UnseenSignal(run, _text(run_id), bool(is_late), is_wanted, signal))
     return unseen
 
 
 def _reason(payload: bytes) -> bytes:
-    """Return the reason of a cancellation; "" for one that cannot be read, as its run ends all the same."""
+    """Return the reason of a cancellation; "" if it cannot be read, because its run ends anyway."""
     try:
         is_text = isinstance(decode(payload), str)
     except ValueError:
@@ -136,9 +136,10 @@ def _reason(payload: bytes) -> bytes:
 
 
 def contested_runs(database: sqlite3.Connection) -> set[int]:
-    """Return the numbers of the runs with signals that are not written as seen by the worker.
+    """Return the numbers of the runs with signals that are not stored as seen by the worker.
 
-    A signal that the worker has taken meanwhile counts too: it may have come while a wait was being ended.
+    A signal that the worker has consumed meanwhile counts too: it can have arrived while a wait was being
+    ended.
     """
     return {run for (run,) in database.execute("SELECT run FROM signal WHERE is_seen = 0")}
 
@@ -147,7 +148,7 @@ def _state(run: str, state: str, ended: float | None) -> RunState:
     """Return the state of a run.
 
     Raises:
-        DamagedRowError: it is none, or the run is over and has no end.
+        DamagedRowError: the value is not a state, or does not agree with the end time.
     """
     shown = _STATES.get(state)
     if shown is None or (ended is None) != (shown in ("running", "waiting")):
@@ -156,15 +157,15 @@ def _state(run: str, state: str, ended: float | None) -> RunState:
 
 
 def _text(text: bytes) -> str:
-    """Return a text as far as it can be read, so that a damaged one hides no other."""
+    """Return a text as far as it can be read, so that one damaged text does not hide the others."""
     return str(text, "utf-8", "replace")
 
 
 def is_awaited(database: sqlite3.Connection, no: int, name: str) -> bool:
-    """Return whether a run has an open wait for this name, as far as the journal shows.
+    """Return whether a run has an open wait for this name according to the journal.
 
     Raises:
-        DamagedRowError: what the run waits for cannot be read.
+        DamagedRowError: the waits of the run cannot be read.
     """
     query = f"SELECT names FROM wait WHERE id BETWEEN ? AND ? AND {_OPEN}"
     with reading(lambda: f"what run {run_name(database, no)} waits for"):
@@ -182,7 +183,7 @@ def read_status(database: sqlite3.Connection, run_id: str) -> RunStatus:
 
 
 def read_state(database: sqlite3.Connection, run_id: str) -> RunState | None:
-    """Return the state of a run only; None where no run has the id."""
+    """Return only the state of a run; None if no run has the id."""
     row = run_row(database, "state, ended", run_id)
     return None if row is None else _state(f"run {run_id}", *row)
 
@@ -190,11 +191,12 @@ def read_state(database: sqlite3.Connection, run_id: str) -> RunState | None:
 def read_statuses(
     database: sqlite3.Connection, state: RunState | None, session: str | None, after: str, limit: int
 ) -> list[RunStatus]:
-    """Return the statuses of runs, the newest first; as `Engine.list_runs`."""
+    """Return the statuses of runs, newest first; as `Engine.list_runs`."""
     wanted, values = ["1"], list[Any]()
     if state is not None:
         names = [name for name, shown in _STATES.items() if shown == state]
-        column = "state" if session is None else "+state"  # one index is used: that of the session
+        # the `+` prevents an index on state, so that SQLite uses the index on session
+        column = "state" if session is None else "+state"
         wanted.append(f"{column} IN ({','.join('?' * len(names))})")
         values += names
     if session is not None:
@@ -210,7 +212,7 @@ def read_statuses(
 
 
 def read_wait(database: sqlite3.Connection, run_id: str, op: str) -> WaitStatus | None:
-    """Return the status of a wait; None where none has begun.
+    """Return the status of a wait; None if none has begun.
 
     Raises:
         UnknownRunError: no run has the id.
@@ -231,7 +233,7 @@ def read_wait(database: sqlite3.Connection, run_id: str, op: str) -> WaitStatus 
 
 
 def read_answer(database: sqlite3.Connection, run_id: str, op: str) -> Json:
-    """Return the payload of the answer to an operation; None where there is none.
+    """Return the payload of the answer to an operation; None if there is none.
 
     Raises:
         UnknownRunError: no run has the id.
@@ -241,7 +243,7 @@ def read_answer(database: sqlite3.Connection, run_id: str, op: str) -> Json:
 
 
 def _answers(database: sqlite3.Connection, no: int, op: str) -> list[Json]:
-    """Return the payload of the answer to an operation, if there is one."""
+    """Return the payload of the answer to an operation as a list; empty if there is none."""
     query = "SELECT payload FROM signal WHERE run = ? AND signal_id = ?"
     with reading(lambda: f"an answer to run {run_name(database, no)}"):
         return [decode(text) for (text,) in database.execute(query, (no, answer_name(op)))]
@@ -250,11 +252,12 @@ def _answers(database: sqlite3.Connection, no: int, op: str) -> list[Json]:
 def read_open_waits(
     database: sqlite3.Connection, session: str | None, after: int, limit: int
 ) -> list[tuple[int, RunWait]]:
-    """Return the open waits with a subject after an id, of all runs or of a session, with their ids."""
+    """Return open waits with a subject and an id above `after`, of all runs or a session, with ids."""
     of_run = f"BETWEEN run.no << {SHIFT} AND (run.no + 1 << {SHIFT}) - 1"
     of_session = "" if session is None else "AND run.session = :session"
     if session:
-        of_session += " AND run.session != ''"  # what the index says of its rows; else all runs are read
+        # repeats the condition of the partial index; otherwise SQLite reads all runs
+        of_session += " AND run.session != ''"
     rows = database.execute(
         f"""SELECT wait.id, CAST(run.run_id AS BLOB), CAST(wait.op AS BLOB), {_ABOUT} FROM run
         JOIN wait ON wait.id {of_run} WHERE run.ended IS NULL AND {_HAS_SUBJECT} {of_session}
@@ -277,7 +280,7 @@ def read_open_waits(
 
 
 def read_events(database: sqlite3.Connection, run_id: str, after: int) -> Events | None:
-    """Return whether a run is over, and its events after an offset, at most 500; None where it is unknown."""
+    """Return whether a run is over, and at most 500 of its events after an offset; None if it is unknown."""
     no = run_number(database, run_id)
     if no is None:
         return None
@@ -294,7 +297,7 @@ def is_wait_over(database: sqlite3.Connection, no: int, op: str) -> bool:
 
 
 def _listed(database: sqlite3.Connection, no: int) -> RunStatus:
-    """Return the status of a run in a list: of one that cannot be read, why."""
+    """Return the status of a run in a list; if it cannot be read, its `error` says why."""
     try:
         return _status(database, no)
     except DamagedRowError as error:
@@ -339,7 +342,7 @@ def _read_status(database: sqlite3.Connection, no: int) -> RunStatus:
 
 
 def _subject(text: bytes | None) -> dict[str, Any]:
-    """Return the subject of a wait, or why it cannot be read: one bad row hides no other."""
+    """Return the subject of a wait, or why it cannot be read, so that a bad row does not hide the others."""
     if text is None:
         return {"about": None, "fault": TOO_LARGE}
     try:
@@ -349,7 +352,7 @@ def _subject(text: bytes | None) -> dict[str, Any]:
 
 
 def find_damage(database: sqlite3.Connection) -> list[str]:
-    """Return what is wrong with the file as such, and each run with a row that cannot be read."""
+    """Return the damage of the file itself, and each run with a row that cannot be read."""
     rows = database.execute(f"PRAGMA integrity_check({_MOST_PROBLEMS})").fetchall()
     problems = [f"the file: {text}" for (text,) in rows if text != "ok"]
     for (no,) in database.execute("SELECT no FROM run NOT INDEXED ORDER BY no").fetchall():
@@ -367,10 +370,10 @@ def find_damage(database: sqlite3.Connection) -> list[str]:
 
 
 def require_sound_runs(database: sqlite3.Connection) -> None:
-    """Raise where a table of runs or sessions, or an index of it, is damaged: some would be lost from sight.
+    """Raise if a table of runs or sessions, or an index of it, is damaged, because rows would be missing.
 
     Raises:
-        DamagedRowError: as said.
+        DamagedRowError: a table is damaged.
     """
     for table in ("run", "session", "turn", "active"):
         if (text := value_of(database, f"PRAGMA integrity_check({table})")) != "ok":
@@ -378,5 +381,8 @@ def require_sound_runs(database: sqlite3.Connection) -> None:
 
 
 def data_version(database: sqlite3.Connection) -> tuple[sqlite3.Connection, int]:
-    """Return a connection and its number that changes when another one writes; each begins to count anew."""
+    """Return a connection and its version number, which changes when another connection writes.
+
+    Each connection counts from a new start, so compare both values.
+    """
     return database, int(value_of(database, "PRAGMA data_version"))

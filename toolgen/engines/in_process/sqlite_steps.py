@@ -1,4 +1,4 @@
-"""The writes of clients into a journal in SQLite: each is a part of one transaction."""
+"""Writes of clients to a SQLite journal; each is part of one transaction."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from .sqlite_tables import ids, is_over, known_number, newest_run, run_number
 from .witness import open_runs, run_digest
 
 _PAGES: Final = 100
-"""Pages that are given back to the disk in one transaction."""
+"""Number of pages that one transaction returns to the file system."""
 RESTORED: Final = "INSERT OR REPLACE INTO meta (name, value) VALUES ('restored', ?)"
-"""Notes when the file was found to be older than its witness."""
+"""Records when the file was found to be older than its witness."""
 _LOST: Final = "lost"
-"""The key of an answer that the file has lost; what anybody answers differs from it."""
+"""Key of an answer that the file has lost; it differs from the key of every new answer."""
 
 
 def engine_id(database: sqlite3.Connection) -> str:
     """Return the id of the engine of the file.
 
     Raises:
-        DamagedRowError: the file has lost it.
+        DamagedRowError: the file no longer has the id.
     """
     row = database.execute("SELECT value FROM meta WHERE name = 'id'").fetchone()
     if row is None:
@@ -39,7 +39,7 @@ def engine_id(database: sqlite3.Connection) -> str:
 
 
 def start_run(database: sqlite3.Connection, record: RunRecord, state: str) -> int | None:
-    """Add a run, and return its number; None where the id is taken."""
+    """Add a run, and return its number; None if the id is in use."""
     if run_number(database, record.run_id) is not None:
         return None
     no = (newest_run(database) + 1) | 1
@@ -64,7 +64,7 @@ def _revoke_restored(database: sqlite3.Connection, no: int, grant: Mapping[str, 
 
 
 def add_signal(database: sqlite3.Connection, run_id: str, signal: SignalRecord) -> bool:
-    """Add a signal to a run that is not over, once for its id; return whether it is not over.
+    """Add a signal to an unfinished run, once per signal id; return whether the run is unfinished.
 
     Raises:
         UnknownRunError: no run has the id.
@@ -79,7 +79,7 @@ def add_signal(database: sqlite3.Connection, run_id: str, signal: SignalRecord) 
 def add_answer(
     database: sqlite3.Connection, run_id: str, op: str, payload: bytes, key: str, session: str
 ) -> Receipt:
-    """Add the answer to a wait, and return `recorded`; the first one counts.
+    """Add the answer to a wait, and return `recorded`; only the first answer counts.
 
     Raises:
         UnknownRunError: no run has the id.
@@ -99,15 +99,16 @@ def add_answer(
 
 
 def answer_begun(database: sqlite3.Connection, begun_ops: Mapping[str, Sequence[str]]) -> None:
-    """End the waits of calls that had begun by an answer which the file has lost: nobody is asked again.
+    """End the waits of calls whose answer the file has lost, so that the question is not asked again.
 
-    No such call is executed; its outcome is unknown, whatever the answer was. `begun_ops` are operations by
-    the digests of their runs; the one that an answer begins has the key of its wait.
+    Such a call had begun and is not executed again; its outcome is unknown, whatever the answer was.
+    `begun_ops` are operations by the digests of their runs. The operation that an answer begins has the key
+    of its wait.
     """
     for no, run_id in open_runs(database):
         for op in begun_ops.get(run_digest(run_id), ()):
             name = answer_name(f"wait:{op.partition(':')[2]}")
-            with suppress(DamagedRowError):  # such a run is stalled when it is loaded
+            with suppress(DamagedRowError):  # a damaged run is stalled when it is loaded
                 if is_awaited(database, no, name):
                     _insert(database, no, SignalRecord(name, name, NULL, key=_LOST))
 
@@ -116,7 +117,7 @@ def is_answer_seen(database: sqlite3.Connection, run_id: str, op: str) -> bool:
     """Return whether a worker has seen the answer to a wait.
 
     Raises:
-        WaitOverError: it never will, for the run is over.
+        WaitOverError: no worker will see it, because the run is over.
     """
     no = run_number(database, run_id)
     query = "SELECT is_seen FROM signal WHERE run = ? AND signal_id = ?"
@@ -131,20 +132,21 @@ CANCEL_TREE: Final = """
     UPDATE run SET state = 'canceled', ended = ?, wake = NULL, output = ?, error = ?
     WHERE ended IS NULL AND no IN (SELECT no FROM tree)
 """
-"""Ends a run and those below it that are not over."""
+"""Ends a run and its unfinished descendants."""
 
 
 def delete(database: sqlite3.Connection, trees: Sequence[RunTree]) -> None:
-    """Delete root runs that are over, with their children, and free pages of the file."""
+    """Delete finished root runs with their children, and free pages of the file."""
     for tree in trees:
         if run_number(database, tree.runs[0].run_id) == tree.no:
             _delete(database, tree.no)
     for _ in range(_PAGES):
-        database.execute("PRAGMA incremental_vacuum")  # Python executes one step of it: one page
+        # Python executes one step of this statement, which frees one page
+        database.execute("PRAGMA incremental_vacuum")
 
 
 def delete_session(database: sqlite3.Connection, session: str) -> int:
-    """Delete the root runs of a session that are over, with their children; return how many runs."""
+    """Delete the finished root runs of a session, with their children; return the number of runs."""
     roots = database.execute(
         "SELECT no FROM run WHERE session = ? AND ended IS NOT NULL AND parent IS NULL", (session,)
     ).fetchall()
@@ -152,21 +154,22 @@ def delete_session(database: sqlite3.Connection, session: str) -> int:
 
 
 def _delete(database: sqlite3.Connection, no: int) -> int:
-    """Delete a run with its children; return how many runs."""
+    """Delete a run with its children; return the number of runs."""
     children = database.execute("SELECT no FROM run WHERE parent = ?", (no,)).fetchall()
     deleted = 1 + sum(_delete(database, child) for (child,) in children)
     for table in ("op", "event", "wait"):
         database.execute(f"DELETE FROM {table} WHERE id BETWEEN ? AND ?", ids(no))
     for table in ("signal", "attempt"):
         database.execute(f"DELETE FROM {table} WHERE run = ?", (no,))
-    database.execute("UPDATE run SET starter = NULL WHERE starter = ?", (no,))  # its number is given again
+    # a later run can reuse the number
+    database.execute("UPDATE run SET starter = NULL WHERE starter = ?", (no,))
     database.execute("DELETE FROM run WHERE no = ?", (no,))
     return deleted
 
 
 def _insert(database: sqlite3.Connection, no: int, signal: SignalRecord) -> None:
-    """Add a new signal; a parked run that waits for it is unparked, with the runs above it."""
-    # Before the signal is written, for it may raise; no wait is for a cancellation.
+    """Add a new signal, and unpark a parked run that waits for it, with the ancestors of the run."""
+    # Before the signal is written, because this can raise. No wait is for a cancellation.
     is_wanted = signal.signal_id != CANCEL and is_awaited(database, no, signal.name)
     added = database.execute(
         "INSERT OR IGNORE INTO signal (run, signal_id, name, payload, key, is_seen, is_taken)"

@@ -1,6 +1,6 @@
-"""Runs that are stored in a SQLite file.
+"""Runs in a SQLite file.
 
-The worker of the file has the records of active runs in memory. Clients, also in the worker's process, read
+The worker of the file has the records of active runs in memory. Clients, even in the worker's process, read
 only committed rows, so they never see data that is lost if the process is killed.
 """
 
@@ -53,23 +53,23 @@ log = logger("toolgen.engines")
 
 
 class SqliteStore(RunStore):
-    """Keeps runs in a file; in memory are the records of those in which something goes on."""
+    """Stores runs in a file; the records of active runs are also in memory."""
 
     is_durable: ClassVar[bool] = True
 
     def __init__(self, path: Path, clock: Callable[[], float], *, synchronous: Synchronous) -> None:
-        """Open a file, which is created where it is missing without a witness of one that was there.
+        """Open a file; create it if it is missing, unless a witness shows that it existed before.
 
         Args:
             path: The file.
-            clock: Gives seconds since 1970; `RunClock` continues it from the times that the file holds.
-            synchronous: What a batch that was written survives.
+            clock: Returns seconds since 1970; `RunClock` continues it from the times in the file.
+            synchronous: Durability of a written batch.
 
         Raises:
-            StoreError: it cannot be opened, or it is something else; the class says why.
+            StoreError: the file cannot be opened, or has another format; the class says why.
         """
         require_own_place(path)
-        file = Path(os.path.realpath(path))  # by whatever link, one lock, key and witness stand beside it
+        file = Path(os.path.realpath(path))  # all links to the file share one lock, key and witness beside it
         super().__init__()
         self.batches = SqliteBatches(
             file, FORMAT, synchronous=synchronous, witness=witness_path(file), contested=rows.contested_runs
@@ -77,28 +77,28 @@ class SqliteStore(RunStore):
         self.file = BatchedFile(self.batches)
         self.id = "" if self.batches.is_lost else self.batches.write_now(steps.engine_id)
         self.witness = Witness(self.batches)
-        """Knows which calls have begun."""
+        """Record of the calls that have begun."""
         self._adding: set[asyncio.Task[None]] = set()
         self.seen_numbers: set[int] = set()
-        """The signals that the worker has seen and that are not written as seen yet."""
+        """Numbers of the signals that the worker has seen, but that are not stored as seen yet."""
         self.clock = RunClock(clock)
         self._wall = clock
         self._next = 0
         self._timed = 0.0
         self._damaged: dict[str, StoreCorruptError] = {}
-        """Reasons why runs could not be loaded the last time."""
+        """Reasons why runs could not be loaded at the last attempt, by run id."""
         self.on_park: Callable[[float], None] = lambda wake: None
-        """Hears when a run that is parked has to go on by itself."""
+        """Called with the time when a parked run must wake without a signal."""
         self.on_contested: Callable[[], None] = lambda: None
         """Called when a run has a signal that the worker has not seen."""
 
     async def reset(self) -> Sequence[Fact]:
-        """Write what is left and forget all records: another process may have been the worker since.
+        """Write the remaining rows and drop all records, because another process might have been the worker.
 
-        Return what the file lacks of its witness.
+        Return the facts of the witness that the file lacks.
 
         Raises:
-            StoreError: the file cannot be read, or is another one than its witness knows.
+            StoreError: the file cannot be read, or is not the one that its witness knows.
         """
         await self.batches.wait_written()
         self._records.clear()
@@ -117,16 +117,16 @@ class SqliteStore(RunStore):
         return lacking
 
     async def restore(self) -> LostJournal | None:
-        """Create the file where it is lost, and accept it; as `Witness.restore`."""
+        """Create the file if it is lost, and accept it; see `Witness.restore`."""
         make_file(self.batches.path, FORMAT)
         self.id = self.batches.write_now(steps.engine_id)
         self.batches.put(steps.RESTORED, self._wall())
         return await self.witness.restore()
 
     def load(self, where: str, *values: object) -> list[RunRecord]:
-        """Return the unfinished runs in the trees of the runs of a condition of SQL, parents first.
+        """Return the unfinished runs in the trees of all runs that match a SQL condition, parents first.
 
-        A tree that is damaged is left out, and its runs are stalled.
+        A damaged tree is left out, and its runs are stalled.
         """
         trees = self.batches.read(lambda database: read_trees(database, where, *values))
         for run_id, damage in trees.damaged.items():
@@ -139,7 +139,7 @@ class SqliteStore(RunStore):
         return self._take_records(trees.records)
 
     def loaded_record(self, run_id: str) -> RunRecord | None:
-        """Return the record of a run that is in memory."""
+        """Return the record of a run if it is in memory."""
         return self._records.get(run_id)
 
     def find(self, run_id: str) -> RunRecord | None:
@@ -202,10 +202,10 @@ class SqliteStore(RunStore):
         if attempt.has_begun:
             self.witness.note("begun", record.run_id, op, self._root(record))
         else:
-            self.batches.write_soon()  # it is not to wait for the next record
+            self.batches.write_soon()  # written soon, because the attempt must not wait for the next record
 
     def mark_seen(self, signal_no: int) -> None:
-        """Mark a signal as seen by the worker, and give it to its run if the run wants it."""
+        """Mark a signal as seen by the worker, and remember its number until the mark is written."""
         self.seen_numbers.add(signal_no)
         self.batches.put("UPDATE signal SET is_seen = 1 WHERE no = ?", signal_no)
         self.batches.when_written(partial(self.seen_numbers.discard, signal_no))
@@ -213,7 +213,7 @@ class SqliteStore(RunStore):
     def add_wait(self, record: RunRecord, wait: WaitRecord) -> None:
         record.waits[wait.op] = wait
         names, _ = encode(list(wait.names), "the names of a wait")
-        # A frozen call is large, and need not be in the file twice. Waits about null are waits about nothing.
+        # A frozen call is large, so it is not stored twice. A wait about null has no subject.
         is_input = wait.about == record.input and wait.about != NULL
         about = b"" if is_input else wait.about
         self.batches.put(TO_WAIT, self._id(record, len(record.waits)), wait.op, names.decode(), about)
@@ -293,7 +293,7 @@ class SqliteStore(RunStore):
         return await self.batches.run(lambda tx: steps.add_answer(tx, run_id, op, text, key, session))
 
     def require_undamaged(self, run_id: str) -> None:
-        """Raise a `StoreCorruptError` where a run could not be loaded, so that nobody executes it."""
+        """Raise a `StoreCorruptError` if a run could not be loaded and is therefore not executed."""
         if run_id in self._damaged:
             raise self._damaged[run_id]
 
@@ -355,7 +355,7 @@ class SqliteStore(RunStore):
             self.on_end()
 
     def _take_records(self, records: Iterable[RunRecord]) -> list[RunRecord]:
-        """Add records that were read and are not in memory yet; return the unfinished ones."""
+        """Keep the records in memory that are not there yet; return the unfinished ones."""
         unfinished = []
         for read in records:
             record = self._records.setdefault(read.run_id, read)
@@ -371,7 +371,7 @@ class SqliteStore(RunStore):
         return unfinished
 
     def _recall(self, record: RunRecord) -> None:
-        """Record what has begun in a run, where the journal has lost that and its witness has not."""
+        """Record that operations of a run have begun if the journal has lost that and its witness has not."""
         for op in self.witness.take_begun(record.run_id):
             if op not in record.ops:
                 self.record_attempt(record, op, AttemptRecord(has_begun=True))

@@ -1,9 +1,9 @@
-"""The tables of a journal in SQLite.
+"""The tables of a SQLite journal.
 
-The id of what belongs to a run is the number of the run, shifted, plus a number within the run, so that the
-rows of a run lie beside each other. Workers number runs evenly, clients oddly, so that neither asks the
-other. Where a wait is about the input of its run, such as a frozen call, its column `about` is empty. The
-conversations of the runs have tables beside them, for one transaction to write both.
+The id of a row that belongs to a run is the number of the run, shifted, plus a number within the run, so that
+the rows of a run are adjacent. Workers use even numbers for runs and clients odd ones, so that they need no
+coordination. If the subject of a wait is the input of its run, for example a frozen call, its column `about`
+is empty. The tables of conversations are in the same file, so that one transaction can write both.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from .journal import MOST_BYTES
 
 SHIFT: Final = 20
 MOST: Final = (1 << SHIFT) - 16
-"""The most operations, waits or events of a run; its last events have room beyond."""
+"""Maximum number of operations, waits or events of a run; ids above it are reserved for its last events."""
 
 MOST_RUNS: Final = 1 << 63 - SHIFT
-"""The number of a run is less, and with it the ids of what belongs to the run."""
+"""Limit of run numbers; it keeps the ids of a run's rows in range too."""
 
 TO_RUN: Final = (
     "INSERT INTO run (no, run_id, loop, parent, starter, session, input, state)"
@@ -69,7 +69,7 @@ FORMAT: Final = SqliteFormat(
             UNIQUE (run, signal_id)) STRICT""",
         "CREATE INDEX signal_unseen ON signal (no) WHERE is_seen = 0",
         "CREATE TABLE meta (name TEXT PRIMARY KEY, value ANY) STRICT, WITHOUT ROWID",
-        # The id of the engine is synced with the tables, and not lost alone.
+        # In the same transaction as the tables, so that the id of the engine cannot be lost alone.
         "INSERT INTO meta (name, value) VALUES ('id', 'sqlite_' || lower(hex(randomblob(16))))",
         *SESSION_TABLES,
         "CREATE INDEX op_wait ON op (op, id) WHERE what = 'wait'",
@@ -81,22 +81,22 @@ TOO_LARGE: Final = f"it has more than {MOST_BYTES} bytes"
 
 
 def bounded(column: str) -> str:
-    """Return the SQL of a column whose value is not read where it has too many bytes: it is NULL then."""
+    """Return the SQL that reads a column, or NULL if its value has too many bytes."""
     return f"CASE WHEN length({column}) <= {MOST_BYTES} THEN {column} END"
 
 
 def ids(no: int) -> tuple[int, int]:
-    """Return the first and the last id that belong to a run."""
+    """Return the first and the last id of the rows that belong to a run."""
     return no << SHIFT, (no + 1 << SHIFT) - 1
 
 
 def value_of(database: sqlite3.Connection, query: str, *values: object) -> Any:
-    """Return the value of a query that gives one row of one column."""
+    """Return the value of a query that returns one row with one column."""
     return database.execute(query, values).fetchone()[0]
 
 
 def run_row(database: sqlite3.Connection, columns: str, run_id: str) -> Any:
-    """Return columns of a run; None where no run has the id."""
+    """Return columns of a run; None if no run has the id."""
     try:
         return database.execute(f"SELECT {columns} FROM run WHERE run_id = ?", (run_id,)).fetchone()
     except UnicodeEncodeError:  # no id has a lone surrogate
@@ -104,7 +104,7 @@ def run_row(database: sqlite3.Connection, columns: str, run_id: str) -> Any:
 
 
 def run_number(database: sqlite3.Connection, run_id: str) -> int | None:
-    """Return the number of a run; None where no run has the id.
+    """Return the number of a run; None if no run has the id.
 
     Raises:
         DamagedRowError: no run can have this number.
@@ -116,7 +116,7 @@ def run_number(database: sqlite3.Connection, run_id: str) -> int | None:
 
 
 def newest_run(database: sqlite3.Connection) -> int:
-    """Return the highest number of a run; 0 where there is none."""
+    """Return the highest run number; 0 if there are no runs."""
     return int(value_of(database, "SELECT coalesce(max(no), 0) FROM run WHERE no < ?", MOST_RUNS))
 
 
@@ -133,6 +133,6 @@ def known_number(database: sqlite3.Connection, run_id: str) -> int:
 
 
 def is_over(database: sqlite3.Connection, no: int) -> bool:
-    """Return whether a run is over, or forgotten."""
+    """Return whether a run is over or deleted."""
     row = database.execute("SELECT ended FROM run WHERE no = ?", (no,)).fetchone()
     return row is None or row[0] is not None

@@ -1,6 +1,6 @@
 """Runs that pause while the file of their journal, or another store, cannot be used.
 
-An error of a store is not the outcome of an operation: the run retries until the store works again.
+A store error is not the outcome of an operation: the run retries until the store works again.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ log = logger("toolgen.engines")
 
 
 class Standing:
-    """The runs of one process that stand still, and why."""
+    """The paused runs of one process, and their errors."""
 
     def __init__(self, call_later: CallLater) -> None:
         self._call_later = call_later
         self._faults: dict[str, dict[str, StoreError]] = {}
-        """The newest errors of each of them, by what waits in it."""
+        """Newest errors of each paused run, by the part of the run that waits."""
 
     def why(self, run_id: str) -> StoreError | None:
-        """Return why a run stands still; None where it does not."""
+        """Return the error that a run waits for; None if it is not paused."""
         return next(iter(self._faults.get(run_id, {}).values()), None)
 
     def begin(self, run_id: str, what: str, error: StoreError) -> None:
-        """Record that a part of a run stands still; the first of all is logged."""
+        """Record that a part of a run is paused; log the first one of all."""
         if not self._faults:
             log.error(
                 "runs wait for a store and resume when it works again; the first is %s: %s",
@@ -44,7 +44,7 @@ class Standing:
         self._faults.setdefault(run_id, {})[what] = error
 
     async def pause(self, run_id: str, what: str, error: StoreError) -> None:
-        """Record that a part of a run stands still, and return when it is time to try again."""
+        """Record that a part of a run is paused, and return when it is time to retry."""
         self.begin(run_id, what, error)
         again = asyncio.Event()
         timer = self._call_later(AGAIN_S, again.set)
@@ -57,7 +57,7 @@ class Standing:
             timer.cancel()
 
     def end(self, run_id: str, what: str) -> None:
-        """Record that a part of a run stands still no more."""
+        """Record that a part of a run is no longer paused."""
         faults = self._faults.get(run_id)
         if faults is not None and faults.pop(what, None) is not None and not faults:
             del self._faults[run_id]
@@ -65,12 +65,13 @@ class Standing:
                 log.warning("no run waits for a store any more")
 
     async def done(self, run: LiveRun, what: str, step: Callable[[], T]) -> T:
-        """Do a step of a run that may have to read its journal, once it can be read, and return its value.
+        """Run a step that might read the journal, retry until it can be read, and return its value.
 
-        A step that raises has changed nothing, or does the rest the next time; `what` names it in the run.
+        A step that raises has changed nothing, or completes the rest at the next attempt. `what` names the
+        step within the run.
 
         Raises:
-            StoreError: the journal is damaged, or lost; the class says which.
+            StoreError: the journal is damaged or lost; the class says which.
         """
         run_id = run.record.run_id
         try:
@@ -87,5 +88,5 @@ class Standing:
 
 
 def standing_text(error: StoreError) -> str:
-    """Return the error with which a run that stands still is listed."""
+    """Return the error text that a paused run has in lists."""
     return f"standing still: {error.public_text}"

@@ -1,4 +1,4 @@
-"""States of the runs of an engine, for clients that show, list or await them."""
+"""Run statuses for clients that show, list or await runs."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 
 OPEN: Final = ("running", "waiting")
 _WAITING: Final = "\x00"
-"""Stands for who waits for a run, in the place of an operation of it."""
+"""Marker for a task that waits for a run, in the place of an operation key."""
 
 
 class Statuses:
-    """Reads statuses, and says of a run that goes on why it stands still, as far as this process knows."""
+    """Reads statuses, and adds why an unfinished run is paused, as far as this process knows."""
 
     def __init__(
         self,
@@ -32,7 +32,7 @@ class Statuses:
         worker: MemoryWorker | FileWorker,
         wait_for_change: Callable[[str], Awaitable[None]],
     ) -> None:
-        """Construct it; `wait_for_change` waits until a run may have changed, and raises where none will."""
+        """Construct it; `wait_for_change` waits until a run might have changed, and raises if none will."""
         self._store = store
         self._runs = runs
         self._worker = worker
@@ -43,7 +43,7 @@ class Statuses:
         return self._explained(self._store.status(run_id))
 
     def list(self, state: RunState | None, session: str | None, after: str, limit: int) -> list[RunStatus]:
-        """Return the statuses of runs, the newest first; of those in memory while the file cannot be read."""
+        """Return the statuses of runs, newest first; only runs in memory while the file cannot be read."""
         try:
             listed = self._store.list_runs(state, session, after, limit)
         except StoreError as error:
@@ -54,14 +54,14 @@ class Statuses:
         return [self._explained(status) for status in listed]
 
     def _explained(self, status: RunStatus, error: StoreError | None = None) -> RunStatus:
-        """Return a status that says why its run stands still, where it does."""
+        """Return a status whose `error` says why its run is paused, if it is."""
         if status.state != "running" or status.error or not self._runs.is_executing(status.run_id):
             return status
         error = self._runs.standing.why(status.run_id) or error or self._worker.fault
         return status if error is None else replace(status, error=standing_text(error))
 
     async def when(self, run_id: str, *, may_wait: bool) -> RunStatus:
-        """Return the status when the run is over, or waits, where waits count; it is kept meanwhile."""
+        """Return the status when the run is over, or waits if `may_wait`; keep the run meanwhile."""
         with self._store.sparing(run_id):
             try:
                 while True:
@@ -75,8 +75,8 @@ class Statuses:
                 self._runs.standing.end(run_id, _WAITING)
 
     async def _when(self, run_id: str, *, may_wait: bool) -> RunStatus:
-        # What this process has begun with moves, though a file may say for a moment that it waits. Whatever
-        # is written of a run may change its state; the rest of it is read when it has.
+        # A run that this process executes makes progress, even if the file still says that it waits. Any
+        # write about a run can change its state; the rest of the status is read after that.
         is_sound = False
         while True:
             state = self._store.state(run_id)
@@ -86,13 +86,14 @@ class Statuses:
                 was_here = self._runs.is_executing(run_id)
                 if not may_wait or state == "running" or was_here:
                     await self._wait_for_change(run_id)
-                    while self._runs.is_running(run_id):  # it is not read with each of its events
+                    # so that the status is not read with each event of the run
+                    while self._runs.is_running(run_id):
                         await self._wait_for_change(run_id)
                     if was_here and (status := self._store.status(run_id)).state not in OPEN:
                         return status
                     continue
             status = self._store.status(run_id)
             if any(wait.fault for wait in status.awaiting):
-                self._store.record(run_id)  # raises, and says why
-            if status.state == state:  # another process may have written in between
+                self._store.record(run_id)  # raises with the reason
+            if status.state == state:  # otherwise, another process has written in between
                 return status

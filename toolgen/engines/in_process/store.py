@@ -28,55 +28,56 @@ from .journal import (
 from .pruning import PRUNE, RunTree
 
 if TYPE_CHECKING:
-    from toolgen.stores.batched_file import BatchedFile  # SQLite is for those who keep runs in a file
+    from toolgen.stores.batched_file import BatchedFile  # imports SQLite only if runs are stored in a file
 
 PAGE: Final = 100
-"""Waits that are read at a time; then others go on."""
+"""Number of waits that are read at once, before other tasks can run."""
 
 
 class RunStore:
-    """Keeps runs in memory; `SqliteStore` keeps them in a file.
+    """Stores runs in memory; `SqliteStore` stores them in a file.
 
-    The worker has the records of the runs that go on. What it puts changes the record at once, and is kept
-    in its order: whoever tells others of it waits for `wait_durable`, or is called by `when_durable`. Clients
-    read what is durable, and what they add is durable when they hear of it. Every text is JSON.
+    The worker has the records of unfinished runs. A write by the worker changes the record immediately, and
+    the writes become durable in their order. Code that reports a change to others first awaits
+    `wait_durable`, or uses `when_durable`. Clients read only durable records, and their writes are durable
+    when the call returns. Every text is JSON.
     """
 
     is_durable: ClassVar[bool] = False
-    """Whether the next process finds the runs."""
+    """Whether the runs survive the end of the process."""
 
     def __init__(self) -> None:
         self.id = f"memory_{uuid.uuid4().hex}"
-        """The id of the engine, the same in all processes."""
+        """Id of the engine, the same in all processes."""
         self.file: BatchedFile | None = None
-        """The file of the runs, for what is stored beside them; None in memory."""
+        """File of the runs, for other tables stored with them; None in memory."""
         self.on_change: Callable[[str], None] = lambda run_id: None
-        """Called with a run whose state may have changed."""
+        """Called with the id of a run whose state might have changed."""
         self.on_log = self.on_change
-        """Called with a run whose log has grown."""
+        """Called with the id of a run whose log has grown."""
         self.on_signal: Callable[[RunRecord, SignalRecord], None] = lambda record, signal: None
-        """Called with what came for a run in memory."""
+        """Called with a signal for a run in memory."""
         self.on_end: Callable[[], None] = lambda: None
-        """Called when the end of a root run is kept."""
+        """Called when the end of a root run is stored."""
         self.finished = 0
         """Number of finished root runs, as far as the worker knows."""
         self._records: dict[str, RunRecord] = {}
         self._open: dict[str, RunRecord] = {}
-        """Those of runs that are not over."""
+        """Records of unfinished runs."""
         self._ended: dict[str, RunRecord] = {}
-        """Those of root runs that are over, in the order of their ends."""
+        """Records of finished root runs, in the order of their ends."""
         self._awaited: Counter[str] = Counter()
-        """Ids of runs that somebody waits for."""
+        """Number of waiting tasks for each run id."""
 
     def find(self, run_id: str) -> RunRecord | None:
         return self._records.get(run_id)
 
     def find_open(self, run_id: str) -> RunRecord | None:
-        """Return the record of a run that is not over."""
+        """Return the record of an unfinished run."""
         return self._open.get(run_id)
 
     def unfinished(self, only: Collection[str] | None = None) -> list[RunRecord]:
-        """Return the runs to be executed, all or only these, in the order in which they were added."""
+        """Return the runs to execute, all or only these, in the order in which they were added."""
         return [record for record in self._open.values() if only is None or record.run_id in only]
 
     def add(self, record: RunRecord) -> None:
@@ -104,7 +105,7 @@ class RunStore:
     def expire(self, record: RunRecord, op: OpRecord, then: Callable[[bool], None]) -> None:
         """Record that a wait timed out, unless an unseen signal for it is stored.
 
-        `then` hears whether it was kept.
+        `then` receives whether it was recorded.
         """
         record.ops[op.op] = op
         then(True)
@@ -114,7 +115,7 @@ class RunStore:
         record.attempts[op] = attempt
 
     def may_have_begun(self, record: RunRecord, op: str) -> bool:
-        """Return whether a call that begins may be one that had begun and that the store has lost."""
+        """Return whether a call that begins might already have begun, in a record that the store has lost."""
         return False
 
     def add_wait(self, record: RunRecord, wait: WaitRecord) -> None:
@@ -124,7 +125,7 @@ class RunStore:
         """Append an event with a new key and return its offset; it is written with the next batch.
 
         Raises:
-            EngineError: the run has more events than the store keeps.
+            EngineError: the run has reached the maximum number of events.
         """
         if key is not None:
             record.keys.add(key)
@@ -133,10 +134,10 @@ class RunStore:
         return len(record.events)
 
     def park(self, record: RunRecord, wake: float | None, then: Callable[[bool], None]) -> None:
-        """Record that a run waits for a signal or for the time `wake` only.
+        """Record that a run only waits for a signal or for the time `wake`.
 
-        `then` hears True once the run can leave the memory, and False when a signal is there that it has not
-        heard of.
+        `then` receives True once the run can be removed from memory, and False if the run has an unseen
+        signal.
         """
         record.is_parked = True
         self.on_change(record.run_id)
@@ -159,7 +160,7 @@ class RunStore:
             self.on_end()
 
     def when_durable(self, callback: Callable[[], None], *, is_urgent: bool = True) -> None:
-        """Call back when everything recorded so far is durable, soon if it is urgent; at once in memory."""
+        """Call back when all earlier records are durable, soon if urgent; immediately in memory."""
         callback()
 
     async def wait_durable(self) -> None:
@@ -173,16 +174,16 @@ class RunStore:
     async def add_run(
         self, record: RunRecord, *, is_ours: bool, then: Callable[[RunRecord, bool], None]
     ) -> None:
-        """Add a run unless its id is taken; this process executes it if it `is_ours`.
+        """Add a run unless its id is in use; this process executes it if it `is_ours`.
 
-        `then` hears of it when it is durable, also where the caller is cancelled meanwhile.
+        `then` is called when the run is durable, even if the caller is canceled meanwhile.
         """
         if record.run_id not in self._records:
             self.add(record)
             then(record, is_ours)
 
     async def add_signal(self, run_id: str, signal: SignalRecord) -> bool:
-        """Add a signal, once for its id; return whether the run is not over.
+        """Add a signal, once per signal id; return whether the run is unfinished.
 
         Raises:
             UnknownRunError: no run has the id.
@@ -193,11 +194,11 @@ class RunStore:
         return record.ending is None
 
     async def add_answer(self, run_id: str, op: str, text: bytes, key: str, session: str) -> Receipt:
-        """Add the answer to a wait, and return `recorded`; the first one counts.
+        """Add the answer to a wait, and return `recorded`; only the first answer counts.
 
         Raises:
             UnknownRunError: no run has the id.
-            WaitOverError: the wait ended without an answer, the run is over, or this session has ended, where
+            WaitOverError: the wait ended without an answer, the run is over, or this session has ended, if
                 the store has sessions.
         """
         record, name = self.record(run_id), answer_name(op)
@@ -213,12 +214,12 @@ class RunStore:
         """Return whether the worker has the answer to a wait.
 
         Raises:
-            WaitOverError: it never will, for the run is over.
+            WaitOverError: no worker will see it, because the run is over.
         """
         return True
 
     def state(self, run_id: str) -> RunState | None:
-        """Return the state of a run; None where it is unknown."""
+        """Return the state of a run; None if it is unknown."""
         record = self._records.get(run_id)
         return None if record is None else _state(record)
 
@@ -226,16 +227,16 @@ class RunStore:
         return _status(self.record(run_id))
 
     def list_runs(self, state: RunState | None, of: str | None, after: str, limit: int) -> list[RunStatus]:
-        """Return runs, the newest first; as `Engine.list_runs`."""
+        """Return runs, newest first; as `Engine.list_runs`."""
         return self.list_kept(state, of, after, limit)
 
     def list_kept(
         self, state: RunState | None, session: str | None, after: str, limit: int
     ) -> list[RunStatus]:
-        """Return the runs in memory, as `list_runs`."""
+        """Return the runs in memory; otherwise as `list_runs`."""
         records = reversed(self._records.values())
         if after:
-            any(record.run_id == after for record in records)  # goes on after it
+            any(record.run_id == after for record in records)  # advances the iterator past this run
         statuses = (
             _status(record)
             for record in records
@@ -259,9 +260,9 @@ class RunStore:
         return None if answer is None else decode(answer.payload)
 
     def open_waits(self, session: str | None, limit: int) -> Iterator[RunWait]:
-        """Yield the open waits with a subject, of all runs or of a session, oldest first.
+        """Yield the open waits that have a subject, of all runs or of a session, oldest first.
 
-        Others may go on after each `PAGE` of them.
+        The caller can let other tasks run after each `PAGE` of them.
         """
         waits = (
             RunWait(run_id=record.run_id, op=wait.op, about=wait.about)
@@ -273,7 +274,7 @@ class RunStore:
         return islice(waits, limit)
 
     def events(self, run_id: str, after: int) -> Events | None:
-        """Return whether a run is over, and the next of its events; None where it is unknown."""
+        """Return whether a run is over, and its events after an offset; None if it is unknown."""
         record = self._records.get(run_id)
         if record is None:
             return None
@@ -281,7 +282,7 @@ class RunStore:
         return record.ending is not None, [*enumerate(map(decode, texts), after + 1)]
 
     def record(self, run_id: str) -> RunRecord:
-        """Return the whole record of a run.
+        """Return the complete record of a run.
 
         Raises:
             UnknownRunError: no run has the id.
@@ -292,13 +293,13 @@ class RunStore:
         return record
 
     async def check(self) -> tuple[str, ...]:
-        """Return what is damaged."""
+        """Return descriptions of damage."""
         return ()
 
     def to_forget(self, keep: int, before: float | None = None) -> list[RunTree]:
-        """Return the oldest trees of runs, `PRUNE` at most, that are too many, or ended before a time.
+        """Return the oldest run trees, at most `PRUNE`, beyond `keep` or that ended before a time.
 
-        Those that somebody waits for are left out.
+        Trees with a run that a task waits for are left out.
         """
         many = min(len(self._ended) - keep, PRUNE)
         return self._not_awaited(
@@ -307,7 +308,7 @@ class RunStore:
 
     @contextmanager
     def sparing(self, run_id: str) -> Iterator[None]:
-        """Leave the trees with this run out of `to_forget` meanwhile: somebody waits for it."""
+        """Exclude trees with this run from `to_forget` inside the context, because a task waits for it."""
         self._awaited[run_id] += 1
         try:
             yield
@@ -320,15 +321,15 @@ class RunStore:
         return [tree for tree in trees if not any(self._awaited[run.run_id] for run in tree.runs)]
 
     async def drop(self, trees: Sequence[RunTree]) -> None:
-        """Drop the runs that `to_forget` returned."""
+        """Delete the runs that `to_forget` returned."""
         for tree in trees:
-            if self._ended.pop(tree.runs[0].run_id, None) is not None:  # nobody was faster
+            if self._ended.pop(tree.runs[0].run_id, None) is not None:  # another call has not deleted it
                 self.finished -= 1
                 for run in tree.runs:
                     del self._records[run.run_id]
 
     async def forget_session(self, session: str) -> int:
-        """Drop the root runs of a session that are over, with the runs below them; return how many runs."""
+        """Delete the finished root runs of a session, with their descendants; return the number of runs."""
         roots = [run_id for run_id, record in self._ended.items() if record.session == session]
         trees = [RunTree(0, tuple(self._below(run_id))) for run_id in roots]
         await self.drop(trees)
@@ -359,7 +360,7 @@ def _status(record: RunRecord) -> RunStatus:
 
 
 def _open_waits(record: RunRecord) -> Iterator[OpenWait]:
-    """Yield the waits of a run that goes on, without those about nothing; the answers may be there."""
+    """Yield the waits without a recorded end that have a subject; some might have an answer."""
     for wait in [*record.waits.values()]:
         if wait.op not in record.ops and wait.about != NULL:
             yield OpenWait(op=wait.op, about=decode(wait.about))

@@ -1,9 +1,9 @@
-"""The witness of a journal file: which calls have begun and which answers were taken, without their content.
+"""The witness of a journal file: it records begun calls and accepted answers, without their content.
 
-Those of a batch of the journal are a line of a file beside it, appended once the journal has the batch with
-the number of the line, and before anything comes of it. The first line is synced, and none of the others is.
-A journal with a lower number than the newest line is behind its witness: it is an older copy, or a loss of
-power took more of it.
+Each batch of the journal with such facts has one line in the witness file beside the journal. The line is
+appended after the batch is committed, which includes the number of the line, and before the batch has any
+effect. Only the first line is synced. If the number in the journal is lower than the newest line, the journal
+is behind its witness: it is an older copy, or a power failure lost more of it.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ from .sqlite_tables import ids
 
 Kind: TypeAlias = Literal["begun", "answered"]
 _FORMAT: Final = 1
-"""The number in the first line, the only one that is read."""
+"""Format number in the first line; no other format can be read."""
 MOST_BYTES: Final = 1 << 20
-"""The size of a witness beyond which it loses its older half, some 10,000 facts."""
+"""Maximum size of a witness, some 10,000 facts, in bytes; a larger one drops its older half."""
 _NUMBER: Final = "INSERT OR REPLACE INTO meta (name, value) VALUES ('witness', ?)"
 _REVOKE: Final = f"""
     INSERT OR IGNORE INTO signal (run, signal_id, name, payload, key, is_seen, is_taken)
@@ -44,46 +44,47 @@ _COMMITTED: Final = """
     SELECT (SELECT value FROM meta WHERE name = 'id'), (SELECT value FROM meta WHERE name = 'witness')"""
 _ACCEPT: Final = "put the file or a copy of it back; if it is lost for good: toolgen runs restore"
 _MOST: Final = 1 << 62
-"""The number of a line is less; what is larger was not written by us, and no journal could hold it."""
+"""Limit of line numbers; toolgen never writes a larger one, and no journal could hold it."""
 _NAMED: Final = 10
-"""Runs that a message names."""
+"""Maximum number of runs that a message lists."""
 
 log = logger("toolgen.engines")
 
 
 @frozen_record(kw_only=False)
 class Fact:
-    """What a line says, one or more of it."""
+    """One fact of a line; a line has one or more facts."""
 
     number: int
-    """The number of the line."""
+    """Number of the line."""
     kind: Kind
     run: str
-    """A digest of its id."""
+    """Digest of the run id."""
     op: str
-    """The key of the call that has begun, or the name of the answer."""
+    """Key of the call that began, or name of the answer."""
     root: str
-    """A digest of the id of the run at the top."""
+    """Digest of the id of the root run."""
 
 
 @dataclass(slots=True, kw_only=True)
 class _Content:
-    """What the lines of a file say."""
+    """Parsed lines of a witness file."""
 
     engine_id: str = ""
-    """The engine of the journal."""
+    """Id of the engine of the journal."""
     facts: list[Fact] = field(default_factory=list)
     lost: list[tuple[int, int]] = field(default_factory=list)
-    """The numbers, after one and through another, that a journal lacked."""
+    """Ranges of line numbers that a journal lacked, from exclusive to inclusive."""
 
     @property
     def newest(self) -> int:
         return max((fact.number for fact in self.facts), default=0)
 
     def is_of_other(self, engine_id: str) -> bool:
-        """Return whether they say that they were written beside another journal.
+        """Return whether the witness was written for another journal.
 
-        One whose first line is damaged does not say so, and is taken for that of the journal beside it.
+        If its first line is damaged, this is unknown, and the witness counts as belonging to the journal
+        beside it.
         """
         return self.engine_id not in ("", engine_id)
 
@@ -102,28 +103,28 @@ class _Content:
 
 
 class Witness:
-    """Appends to the file beside a journal, and knows what that has lost; for its worker only."""
+    """Appends facts to the file beside a journal, and finds those that it lost; only for its worker."""
 
     def __init__(self, batches: SqliteBatches) -> None:
         self._batches = batches
         self._file = LineFile(witness_path(batches.path), content="witness")
         self._number = self._batch = 0
         self._journal: tuple[str, int] | None = None
-        """Id of the engine and newest number that is known to be committed, while the witness is open."""
+        """Id of the engine and newest number known to be committed, while the witness is open."""
         self._new: list[tuple[Kind, str, str, str]] = []
-        """The facts of the batch that is collected: kinds, runs, operations, and the runs at the top."""
+        """Facts of the current batch: kind, run, operation and root run."""
         self.lost_calls: dict[str, list[str]] = {}
-        """The calls that had begun and that the journal lacked, by the digest of their run."""
+        """Calls that had begun and that the journal lacks, by the digest of their run."""
         self._unmet: dict[str, set[tuple[str, str]]] = {}
-        """Runs and operations of those that were not met since, by the digest of the run at the top."""
+        """Runs and operations of the lost calls that have not begun again, by the digest of the root run."""
         self._is_failing = False
 
     def open(self) -> Sequence[Fact]:
-        """Open the file, which is made where it is missing; return what the journal has lost since.
+        """Open the file, creating it if it is missing; return the facts that the journal has lost.
 
         Raises:
-            ReplacedFileError: the witness is that of another journal.
-            StoreError: the file cannot be read or written, or is not for this user alone.
+            ReplacedFileError: the witness belongs to another journal.
+            StoreError: the file cannot be read or written, or other users can access it.
         """
         engine_id, number = self._batches.read(_committed)
         lines, is_whole = self._read()
@@ -152,16 +153,17 @@ class Witness:
         return behind
 
     def check(self) -> None:
-        """Raise where the journal is not the one that the file knows, or has lost what that says.
+        """Raise if the journal is not the one that the witness knows, or has lost facts of the witness.
 
-        The file may be missing, and may be written meanwhile.
+        The file can be missing, and another process can write it meanwhile.
 
         Raises:
-            ReplacedFileError: as said.
-            StoreCorruptError: the file does not say of which journal it is.
-            StoreError: it cannot be read, or is not for this user alone.
+            ReplacedFileError: the journal is another one, or lacks facts.
+            StoreCorruptError: the witness does not identify its journal.
+            StoreError: the witness cannot be read, or other users can access it.
         """
-        lines, _ = self._read()  # before the journal, which has a number before its line is written
+        # before the journal, which commits a number before the line of that number is written
+        lines, _ = self._read()
         engine_id, number = self._batches.read(_committed)
         content = _content_of(lines)
         if lines and not content.engine_id:
@@ -179,14 +181,14 @@ class Witness:
             raise ReplacedFileError(message, path=self._batches.path, hint=hint)
 
     def _read(self) -> tuple[Sequence[bytes], bool]:
-        """Return the lines of the file, and whether the last one is whole; as `LineFile.read`.
+        """Return the lines of the file, and whether the last one is complete; see `LineFile.read`.
 
         Raises:
             StoreFormatError: it is in another format.
-            StoreError: it cannot be read, or is not for this user alone.
+            StoreError: it cannot be read, or other users can access it.
         """
         lines, is_whole = self._file.read()
-        with suppress(ValueError):  # a loss of power may have left a part of the line
+        with suppress(ValueError):  # a power failure can leave a part of the line
             match from_json(lines[0]) if lines else None:
                 case ["witness", number, *_] if type(number) is not int or number != _FORMAT:
                     raise StoreFormatError(
@@ -209,10 +211,10 @@ class Witness:
         self._file.close()
 
     def require_journal(self, database: sqlite3.Connection) -> None:
-        """Raise where it is open, and the journal is another one than before, or an older copy.
+        """Raise if the witness is open, and the journal was replaced by another one or by an older copy.
 
         Raises:
-            ReplacedFileError: as said.
+            ReplacedFileError: the journal was replaced.
         """
         if self._journal is None:
             return
@@ -225,9 +227,9 @@ class Witness:
             )
 
     def note(self, kind: Kind, run_id: str, op: str, root: str = "") -> None:
-        """Append a fact once this turn's batch of the journal is committed, with all that was put before.
+        """Append a fact once the current batch of the journal, with all earlier rows, is committed.
 
-        `root` is the id of the run at the top, where that is another one.
+        `root` is the id of the root run, if that is another run.
         """
         if self._batch != self._batches.collecting:
             self._batch, self._new = self._batches.collecting, []
@@ -237,14 +239,14 @@ class Witness:
         self._new.append((kind, run_id, op, root or run_id))
 
     def take_begun(self, run_id: str) -> Sequence[str]:
-        """Return the calls of a run that had begun and that the journal lacked, once."""
+        """Return the calls of a run that had begun and that the journal lacks; each only once."""
         return self.lost_calls.pop(run_digest(run_id), ()) if self.lost_calls else ()
 
     def meet(self, run_id: str, op: str, root: str) -> bool:
-        """Return whether a call that begins may have begun before, and note that it was met.
+        """Return whether a call that begins might have begun before, and mark it as seen again.
 
-        A model gives the calls of a plan that it makes again other ids. So while a tree has lost calls that
-        were not met, each of its calls may be one of them.
+        When a model repeats a plan, it gives the calls other ids. So while a tree has lost calls that have
+        not begun again, each of its calls could be one of them.
         """
         top = run_digest(root)
         unmet = self._unmet.get(top)
@@ -256,9 +258,9 @@ class Witness:
         return True
 
     async def restore(self) -> LostJournal | None:
-        """Accept the journal in the place of another one, and return what is known of that; None without one.
+        """Accept this journal as a replacement, and return facts about the lost one; None if it is the same.
 
-        What had begun there and is begun again here is then known to have begun.
+        A call that began in the lost journal, and begins again in this one, is then known to have begun.
 
         Raises:
             StoreError: as `open`.
@@ -270,14 +272,14 @@ class Witness:
         lost = LostJournal(
             engine_id=content.engine_id, begun=content.count("begun"), answered=content.count("answered")
         )
-        # So that what is appended after this has numbers that neither of the two journals has given.
+        # The next line numbers are then higher than the numbers in both journals.
         await self._batches.run(partial(_write_number, number=max(number, content.newest)))
         content.engine_id, content.lost = engine_id, [(0, content.newest)]
         self._replace(content)
         return lost
 
     def _append(self, number: int, new: Sequence[tuple[Kind, str, str, str]]) -> None:
-        """Append a line; where that fails, the journal alone has its facts."""
+        """Append a line; if that fails, only the journal has its facts."""
         if self._journal is not None:
             self._journal = self._journal[0], number
         try:
@@ -305,12 +307,12 @@ class Witness:
 
 
 def witness_path(path: Path) -> Path:
-    """Return where the witness of a journal is, which is made by its first worker."""
+    """Return the path of the witness of a journal; the first worker of the journal creates the file."""
     return path.with_name(f"{path.name}.witness")
 
 
 def summary_of(database: sqlite3.Connection, facts: Sequence[Fact]) -> str:
-    """Return what a journal lacks, in words; runs are named that it has and that are not over."""
+    """Describe the facts that a journal lacks, with the affected unfinished runs that it has."""
     digests = {fact.run for fact in facts}
     names = [run_id for _, run_id in open_runs(database) if run_digest(run_id) in digests]
     calls = sum(fact.kind == "begun" for fact in facts)
@@ -327,7 +329,7 @@ def _fact_line(kind: Kind, run_id: str, op: str, root: str) -> tuple[str, ...]:
 
 
 def _ended(database: sqlite3.Connection, facts: Sequence[Fact]) -> Set[tuple[str, str]]:
-    """Return the runs and operations of facts of which the journal has the end by now."""
+    """Return the runs and operations of these facts that have ended according to the journal."""
     ops: dict[str, list[str]] = {}
     for fact in facts:
         ops.setdefault(fact.run, []).append(fact.op)
@@ -346,27 +348,27 @@ def _line(*items: object) -> bytes:
 
 
 def open_runs(database: sqlite3.Connection) -> Sequence[tuple[int, str]]:
-    """Return the numbers and ids of the runs that are not over; of a damaged id what can be read of it."""
+    """Return the numbers and ids of the unfinished runs; of a damaged id, the readable part."""
     rows = database.execute("SELECT no, CAST(run_id AS BLOB) FROM run WHERE ended IS NULL ORDER BY no")
     return [(no, str(run_id, "utf-8", "replace")) for no, run_id in rows]
 
 
 @lru_cache(maxsize=256)
 def run_digest(run_id: str) -> str:
-    """Return what a witness has in the place of the id of a run."""
+    """Return the digest that a witness stores instead of a run id."""
     return digest(run_id.encode())[:8].hex()
 
 
 def _content_of(lines: Iterable[bytes]) -> _Content:
     content = _Content()
     for line in lines:
-        with suppress(ValueError):  # a loss of power may leave a part of one, or zeros
+        with suppress(ValueError):  # a power failure can leave a partial line, or zeros
             _take(content, from_json(line))
     return content
 
 
 def _take(content: _Content, items: object) -> None:
-    """Add what a line says; nothing of one that is not ours."""
+    """Add the facts of a line; ignore a line in an unknown format."""
     match items:
         case ["witness", int(), str(engine_id)]:
             content.engine_id = engine_id
@@ -382,7 +384,7 @@ def _take(content: _Content, items: object) -> None:
 
 
 def _committed(database: sqlite3.Connection) -> tuple[str, int]:
-    """Return the id of the engine of a journal, and the newest number of a fact that it has."""
+    """Return the engine id of a journal, and the highest line number that it has committed."""
     engine_id, number = database.execute(_COMMITTED).fetchone()
     return str(engine_id or ""), number if isinstance(number, int) else 0
 

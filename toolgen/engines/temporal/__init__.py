@@ -1,7 +1,7 @@
 """Runs on Temporal, for many workers on many machines: `toolgen[temporal]`.
 
-A run is one workflow, and its history is its journal and its log: what a client says of a run is read from
-there, so that no worker need be up, and no store beside the server.
+Each run is one workflow, whose history is both its journal and its log. Clients read the state of a run from
+the history, so they need no running worker and no store other than the server.
 """
 
 from .engine import TemporalEngine

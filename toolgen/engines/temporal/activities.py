@@ -32,18 +32,18 @@ from .settings import EngineSettings
 
 _FIRST_PAUSE_S: Final = 0.5
 _LONGEST_PAUSE_S: Final = 10.0
-"""The most seconds between two attempts to store a large result."""
+"""Maximum number of seconds between two attempts to store a large result."""
 _LOST_WORKERS: Final = 20
-"""Attempts of an activity beyond its own, for workers that ended while they executed it."""
+"""Extra attempts of an activity, for workers that ended while they executed it."""
 
 _LOGGED: Final = ApplicationErrorCategory.BENIGN
-"""The category of a failure that our log has, and that is no fault of the code: the SDK logs no traceback."""
+"""Category of a failure that toolgen has logged and that is not a bug: the SDK logs no traceback."""
 
 log = logger("toolgen.engines")
 
 
 class Heartbeats:
-    """The heartbeats of one attempt, by which a lost worker is found, and a cancellation comes."""
+    """Heartbeats of one attempt; with them the server detects a lost worker and delivers a cancellation."""
 
     def __init__(self, client: Client, every: timedelta, *, once: bool) -> None:
         self._client = client
@@ -54,16 +54,18 @@ class Heartbeats:
         details = activity.info().heartbeat_details
         self.has_begun = BEGUN_RECORD in details
         self.missed: int = next((detail for detail in details if isinstance(detail, int)), 0)
-        """Attempts of workers that lacked what the activity needs."""
+        """Number of attempts in workers that lacked something the activity needs."""
         self.is_canceled = False
-        """The server has said so in its reply to a record, and may not have told the SDK yet."""
+        """Whether the server reported the cancellation in its reply to a record; the SDK might not know it
+        yet."""
         self._is_stopped = False
-        """The attempt is to end by a reply before its beginning: canceled, over, paused or reset."""
+        """Whether a reply before `begin` ended the attempt: its run was canceled, is over, was paused or
+        reset."""
         self._in_turn = asyncio.Lock()
 
     @asynccontextmanager
     async def meanwhile(self) -> AsyncIterator[None]:
-        """Send heartbeats meanwhile."""
+        """Send heartbeats inside the context."""
         task = asyncio.create_task(self._beat())
         try:
             yield
@@ -71,7 +73,7 @@ class Heartbeats:
             task.cancel()
 
     async def begin(self, events: Sequence[Mapping[str, Json]] = (), /) -> None:
-        """Return once the server has kept that the activity begins now, and its events until now.
+        """Return once the server has stored that the activity begins now, and its events so far.
 
         Raises:
             asyncio.CancelledError: the run was canceled, or is over.
@@ -80,7 +82,7 @@ class Heartbeats:
         await self.keep_begun()
 
     async def keep_begun(self) -> None:
-        """Return once the server has kept, for the next attempt, that the activity begins now.
+        """Return once the server has stored, for the next attempt, that the activity begins now.
 
         Raises:
             asyncio.CancelledError: the run was canceled, or is over.
@@ -94,7 +96,7 @@ class Heartbeats:
             await self._keep()
 
     async def miss(self) -> None:
-        """Return once the server has kept that this worker lacks what the activity needs.
+        """Return once the server has stored that this worker lacks something the activity needs.
 
         Raises:
             asyncio.CancelledError: the run was canceled, or is over.
@@ -104,18 +106,18 @@ class Heartbeats:
             await self._keep()
 
     async def _keep(self) -> None:
-        """Return once the server has what the next attempt is to know.
+        """Return once the server has stored the details for the next attempt.
 
         Raises:
             asyncio.CancelledError: the run was canceled, or is over.
         """
-        activity.heartbeat(*self._details())  # in the place of an older one, which a failure would take along
+        activity.heartbeat(*self._details())  # replaces older details, which a failure would send with it
         await self._record()
         if self.is_canceled:
             raise asyncio.CancelledError
 
     async def _record(self) -> bool:
-        """Return whether the attempt goes on, once the server has its heartbeat."""
+        """Send a heartbeat, and return whether the attempt continues after the server has it."""
         attempt = self._client.get_async_activity_handle(task_token=activity.info().task_token)
         try:
             await attempt.with_context(self._context).heartbeat(*self._details())
@@ -130,7 +132,7 @@ class Heartbeats:
         return False
 
     async def send(self, events: Sequence[Mapping[str, Json]] = (), /) -> None:
-        """Return once the server has kept events of the activity, which its run appends to the log.
+        """Return once the server has stored events of the activity, which its run appends to the log.
 
         Raises:
             asyncio.CancelledError: the run is over.
@@ -139,9 +141,10 @@ class Heartbeats:
             await self._tell_begun(events)
 
     async def stored(self, end: ActivityEnd) -> ActivityEnd | RawValue:
-        """Return an end, or its reference once it is in the store of large values, however long that is away.
+        """Return an end, or its reference after storing it; retry while the large-value store is away.
 
-        The SDK would store it when nobody sends heartbeats any more, and fail what has been done.
+        Otherwise the SDK would store it after the heartbeats stopped, and a failure would discard the
+        finished work.
         """
         info, pause = activity.info(), _FIRST_PAUSE_S
         while isinstance(self._converter.payload_codec, OffloadingCodec):
@@ -161,7 +164,7 @@ class Heartbeats:
         return end
 
     async def _tell_begun(self, events: Sequence[Mapping[str, Json]]) -> None:
-        """Tell the run that the activity begins now, and its events until now.
+        """Send the run a signal that the activity begins now, with its events so far.
 
         Raises:
             asyncio.CancelledError: the run is over.
@@ -175,7 +178,8 @@ class Heartbeats:
             if error.status == RPCStatusCode.NOT_FOUND:
                 self.is_canceled = True
                 raise asyncio.CancelledError from error
-            # The server takes 10,000 signals of a run; what it keeps with the activity is what counts.
+            # The server accepts 10,000 signals per run. The record that it stores with the activity is
+            # decisive.
             if events or error.status != RPCStatusCode.INVALID_ARGUMENT:
                 raise
             log.info("run %s: the start of %s was not recorded: %s", info.workflow_id, sent["op"], error)
@@ -189,10 +193,11 @@ class Heartbeats:
                 activity.heartbeat(*self._details())
 
     async def _beat_before_begin(self) -> None:
-        """Send a heartbeat that is over before the record of the beginning is sent.
+        """Send a heartbeat that completes before the record of the beginning is sent.
 
-        The SDK retries its own while the server is away, and one that came to the server after the record
-        would replace it. That the attempt is to end, the SDK has to hear from its own, though.
+        The SDK retries its own heartbeats while the server is away. One that arrives after the record would
+        replace it. The SDK only learns from its own heartbeats that the attempt must end, so one follows in
+        that case.
         """
         try:
             async with self._in_turn:
@@ -208,7 +213,7 @@ class Heartbeats:
 
 
 def _context_of(info: activity.Info) -> ActivitySerializationContext:
-    """Return the context in which the SDK decodes the details of the heartbeats of an activity."""
+    """Return the context in which the SDK decodes the heartbeat details of an activity."""
     return ActivitySerializationContext(
         namespace=info.namespace,
         workflow_id=info.workflow_id,
@@ -221,7 +226,7 @@ def _context_of(info: activity.Info) -> ActivitySerializationContext:
 
 
 class ActivityWorker:
-    """The activities of one process."""
+    """Executes the activities of one process."""
 
     def __init__(
         self, client: Client, settings: EngineSettings, followers: Followers, reports: Reports
@@ -232,7 +237,7 @@ class ActivityWorker:
         self._reports = reports
 
     def definitions(self) -> list[Callable[..., Any]]:
-        """Return what a worker of the SDK registers."""
+        """Return the activity definitions that an SDK worker registers."""
 
         @activity.defn(dynamic=True)
         async def perform(args: Sequence[RawValue]) -> ActivityEnd | RawValue:
@@ -277,7 +282,7 @@ class ActivityWorker:
         except asyncio.CancelledError:
             if _is_canceled():
                 raise
-            # The SDK, which does not know yet, would log it as a failure.
+            # The SDK does not know about the cancellation yet and would log it as a failure.
             raise ApplicationError(
                 "it was canceled", type="canceled", non_retryable=True, category=_LOGGED
             ) from None
@@ -289,7 +294,7 @@ class ActivityWorker:
 
         Raises:
             ApplicationError: it failed; its type is the kind of the failure.
-            asyncio.CancelledError: the run was canceled, or this process ends.
+            asyncio.CancelledError: the run was canceled, or this process is shutting down.
         """
         limit = asyncio.timeout(start["timeout"])
         try:
@@ -317,7 +322,7 @@ class ActivityWorker:
     async def _missed(
         self, info: ActivityInfo, start: ActivityStart, beats: Heartbeats, error: BaseException
     ) -> ApplicationError:
-        """Return the failure of an attempt at what this worker lacks, which others follow within its time."""
+        """Return the failure of an attempt whose worker lacks something; others follow until the timeout."""
         message, began = error_text(error), activity.info().scheduled_time
         if isinstance(error, StoreError):
             log.warning("run %s: %s waits for a store: %s", info.run_id, info.op, error)
@@ -350,13 +355,13 @@ class ActivityWorker:
         return ApplicationError(message, type=kind, non_retryable=is_last)
 
     def _tell_own(self, pieces: Sequence[RawValue]) -> None:
-        """Tell of a piece, unless it is malformed, or a workflow of somebody else makes it that of a run."""
+        """Notify listeners of a log piece, unless it is malformed or belongs to another run."""
         if not pieces:
             return
         workflow_id = activity.info().workflow_id
         try:
             piece = received_piece([activity.payload_converter().from_payload(pieces[0].payload)])
-        except ApplicationError as error:  # the log itself is in the history
+        except ApplicationError as error:  # the history has the events anyway
             log.warning("%s; listeners miss events", error.message)
             return
         if piece is None:
@@ -367,7 +372,7 @@ class ActivityWorker:
             log.warning("the workflow %s returned a log entry of another run", workflow_id)
 
     def _notify(self, piece: LogPiece) -> None:
-        """Tell listeners of this process of the events of a piece of a log."""
+        """Notify the listeners of this process of the events in a log piece."""
         events = [entry["event"] for entry in piece["entries"] if "event" in entry]
         for offset, event in enumerate(events, piece["after"] + 1):
             notify(self._settings.on_event, piece["run_id"], piece["loop"], offset, event)
@@ -375,17 +380,17 @@ class ActivityWorker:
                 self._followers.forget(piece["run_id"])
 
     def _report(self, run_id: str, start: ActivityStart, event: Mapping[str, Json]) -> None:
-        """Tell those who follow the run, and the listener of this process, of a report."""
+        """Pass a report to the followers of the run, and to the listener of this process."""
         self._reports.publish(run_id, start["logged"], event)
         notify(self._settings.on_event, run_id, start["loop"], 0, event)
 
 
 def _is_elsewhere(error: BaseException) -> bool:
-    """Return whether a later attempt, or another worker, may have what this one lacks, such as a store."""
+    """Return whether a later attempt or another worker might have what is missing, such as a store."""
     return isinstance(error, NotRegisteredError) or (isinstance(error, StoreError) and error.is_temporary)
 
 
 def _is_canceled() -> bool:
-    """Return whether the server or the end of this process cancels; a task that cancels itself has failed."""
+    """Return whether the server or a shutdown cancels this task; a task that cancels itself has failed."""
     details = activity.cancellation_details()
     return details is not None or activity.is_cancelled() or activity.is_worker_shutdown()

@@ -47,19 +47,19 @@ from .run_reading import RunReading
 from .settings import search_attributes
 
 _PATIENCE_S: Final = 60.0
-"""Seconds that a deletion may take, which the server does by itself."""
+"""Seconds to wait for a deletion, which the server executes asynchronously."""
 _PAUSE_S: Final = 0.02
 _LOST_TASK_S: Final = 15.0
-"""Seconds that an answer waits for the end of a workflow task; the server ends a lost one after 10."""
+"""Seconds that an answer waits for the end of a workflow task; the server ends a lost task after 10."""
 _NO_ROOM: Final = (RPCStatusCode.RESOURCE_EXHAUSTED, RPCStatusCode.UNAVAILABLE)
-"""Statuses of an update that the server drops, or that has too many waiting updates before it."""
+"""Statuses of an update that the server drops, or that has too many pending updates before it."""
 
 
 class TemporalClient(RunReading):
-    """The clients' part of an engine."""
+    """Client operations of an engine on Temporal."""
 
     async def start_run(self, loop: str, arg: Json, *, run_id: str, session: str) -> None:
-        """Start a run unless its id is taken.
+        """Start a run unless its id is in use.
 
         Raises:
             EngineError: no loop has the name, the input is not JSON, or the server refuses.
@@ -87,7 +87,7 @@ class TemporalClient(RunReading):
             )
 
     async def signal(self, run_id: str, name: str, payload: Json, *, signal_id: str) -> None:
-        """Send a signal; it is dropped where the run is over.
+        """Send a signal; it is dropped if the run is over.
 
         Raises:
             UnknownRunError: no run has the id.
@@ -100,7 +100,7 @@ class TemporalClient(RunReading):
             await self._require_over(run_id, error)
 
     async def answer(self, run_id: str, op: str, payload: Json, *, key: str) -> Receipt:
-        """Answer a wait, and return what became of it.
+        """Answer a wait, and return the status of the answer.
 
         Raises:
             UnknownRunError: no run has the id.
@@ -120,7 +120,7 @@ class TemporalClient(RunReading):
             )
         except WorkflowUpdateRPCTimeoutOrCancelledError as error:
             if isinstance(error.__cause__, asyncio.CancelledError):
-                raise asyncio.CancelledError from error  # of who waits for the answer
+                raise asyncio.CancelledError from error  # the caller that waits for the answer was canceled
             return await self._answer_by_signal(run_id, sent)
         except (RPCError, WorkflowUpdateFailedError) as error:
             if isinstance(error, RPCError) and error.status in _NO_ROOM:
@@ -135,10 +135,10 @@ class TemporalClient(RunReading):
         return "same" if reply["key"] == key else "conflict"
 
     async def _answer_by_signal(self, run_id: str, sent: SentAnswer) -> Receipt:
-        """Leave an answer for a worker to take, unless another one is there.
+        """Send an answer as a signal for a worker to process, unless another one is stored.
 
         Raises:
-            UnsettledAnswerError: nobody knows yet whether it counts.
+            UnsettledAnswerError: it is unknown whether the answer counts.
         """
         if (await self._view(run_id)).answer(sent["op"]) is None:
             try:
@@ -156,7 +156,7 @@ class TemporalClient(RunReading):
         return _receipt(run_id, view, sent)
 
     async def cancel(self, run_id: str, reason: str) -> None:
-        """Cancel a run, and wait a moment for it; one that stands still is terminated.
+        """Cancel a run, and wait briefly until it ends; a stalled run is terminated.
 
         Raises:
             UnknownRunError: no run has the id.
@@ -170,11 +170,11 @@ class TemporalClient(RunReading):
             await self._terminate(run_id, reason)
 
     async def _request_cancel(self, run_id: str, reason: str) -> None:
-        """Ask a run to end, unless it is over, and terminate it where it stands still.
+        """Request the cancellation of a run, unless it is over, and terminate it if it is stalled.
 
         Raises:
             UnknownRunError: no run has the id.
-            PayloadGoneError: nobody can read it.
+            PayloadGoneError: the run cannot be read.
         """
         try:
             await self._handle(run_id).cancel(reason=reason)
@@ -184,42 +184,42 @@ class TemporalClient(RunReading):
             await self._require_over(run_id, error)
 
     async def _terminate(self, run_id: str, reason: str) -> None:
-        """End a run that nobody can read; no effect on one that is over."""
+        """Terminate a run that cannot be read; no effect on a run that is over."""
         with of_server(run_id):
             is_open = (await self._handle(run_id).describe()).close_time is None
         if is_open:
-            with suppress(UnknownRunError), of_server(run_id):  # it may end meanwhile
+            with suppress(UnknownRunError), of_server(run_id):  # the run might end meanwhile
                 await self._handle(run_id).terminate(reason=reason)
 
     async def _ended(self, run_id: str, reason: str) -> None:
-        """Return when a canceled run is over, and those that it has started; end those that nobody can read.
+        """Return when a canceled run and the runs that it has started are over; terminate unreadable ones.
 
         Raises:
-            PayloadGoneError: nobody can read the run itself.
+            PayloadGoneError: the run itself cannot be read.
         """
         reader = self._reader(run_id)
         while reader.view.ending is None and await reader.grow():
             pass
         if reader.view.ending == "canceled":
             for below in (*reader.view.children, *reader.view.detached):
-                with suppress(UnknownRunError):  # it was to start when this run ended
+                with suppress(UnknownRunError):  # the child was about to start when this run ended
                     try:
                         await self._ended(below, reason)
                     except PayloadGoneError:
                         await self._terminate(below, reason)
 
     async def forget_session(self, session: str) -> int:
-        """Delete the runs of a session that are over, and return how many, once the server has none of them.
+        """Delete the finished runs of a session; return their number once the server has deleted them.
 
-        Their large values go first: what is still there after a failure is erased the next time.
+        Large values are deleted first; after a failure, the next call deletes the rest.
 
         Raises:
-            EngineError: the server cannot be reached, or has not deleted them in time.
+            EngineError: the server cannot be reached, or has not deleted the runs in time.
         """
         deleted = 0
         going_on = tuple([f"{run_id}/" async for run_id in self._listed([RUNNING], session)])
         for run_id in [run_id async for run_id in self._listed([ENDED], session)]:
-            if run_id.startswith(going_on):  # what goes on may read again what its children gave
+            if run_id.startswith(going_on):  # an unfinished run might read the results of its children again
                 continue
             request = DeleteWorkflowExecutionRequest(
                 namespace=self.client.namespace,
@@ -234,7 +234,7 @@ class TemporalClient(RunReading):
         return deleted
 
     async def _deleted(self, run_id: str) -> None:
-        """Return when the server has no history of a run any more."""
+        """Return when the server no longer has the history of a run."""
         try:
             async with asyncio.timeout(_PATIENCE_S):
                 while True:
@@ -252,18 +252,18 @@ class TemporalClient(RunReading):
         """Return a value as its receiver decodes it.
 
         Raises:
-            EngineError: it is not JSON, or has more bytes than the engine takes; the message names `what`.
+            EngineError: it is not JSON, or has more bytes than the engine accepts; the message names `what`.
         """
         _, copy = encode(value, what, self._settings.limits.max_payload_bytes)
         decoded: Json = copy
         return decoded
 
     async def _require_over(self, run_id: str, error: RPCError) -> None:
-        """Return where the server found no open run because it is over.
+        """Return if the server found no open run because the run is over.
 
         Raises:
             UnknownRunError: no run has the id.
-            EngineError: the server says something else.
+            EngineError: the server reported another error.
         """
         if error.status != RPCStatusCode.NOT_FOUND:
             with of_server(run_id):
@@ -273,7 +273,7 @@ class TemporalClient(RunReading):
 
 
 def _receipt(run_id: str, view: RunView, sent: SentAnswer) -> Receipt:
-    """Return what became of an answer, by the history.
+    """Return the status of an answer according to the history.
 
     Raises:
         WaitOverError: the wait ended without an answer, or the run is over.

@@ -1,4 +1,4 @@
-"""The `RunContext` of a loop on Temporal: every operation is a command of its workflow."""
+"""The `RunContext` of a loop on Temporal: each operation is a command of its workflow."""
 
 from __future__ import annotations
 
@@ -39,23 +39,23 @@ from .settings import EngineSettings, search_attributes
 
 DEFAULT: Final = CallOptions()
 _NO_END: Final = timedelta(days=3650)
-"""The time of an activity without a limit; a dead worker is found by its heartbeats."""
+"""Timeout of an activity without a limit; heartbeats detect a dead worker."""
 _KEEPING: Final = timedelta(minutes=5)
-"""The time that a result may wait for the store of large values, after that of its activity."""
+"""Extra time after the timeout of an activity, in which its result can wait for the large-value store."""
 _MANY_EVENTS: Final = 25_000
-"""Events of a history, half of those with which the server terminates a workflow."""
+"""Maximum history length in events; the server terminates a workflow at twice as many."""
 _MANY_BYTES: Final = 25_000_000
-"""Bytes of a history, likewise."""
+"""Maximum history size in bytes; the server terminates a workflow at twice as many."""
 _MOST_CHILDREN: Final = 1_000
-"""Runs of which a run is the parent that the server has at once; it takes 2,000, those that it has detached
-too, and fails the workflow task with more."""
+"""Maximum number of concurrent runs that a run has started. The server allows 2,000, including detached runs,
+and fails the workflow task if there are more."""
 _LONGEST_ID: Final = 1_000
-"""Bytes of the id of a workflow or an activity in UTF-8, by the server's default."""
+"""Maximum length of a workflow or activity id in bytes of UTF-8, the default of the server."""
 
 
 @frozen_record
 class ScheduledActivity:
-    """An activity that was started; awaiting it gives its result, as often as wanted."""
+    """A scheduled activity. It can be awaited repeatedly, and each await returns its result."""
 
     run_id: str
     op: str
@@ -92,15 +92,15 @@ class WorkflowContext:
         self._ops: set[str] = set()
         self.activities = ActivityScheduling()
         self._once: set[str] = set()
-        """Activities that must not happen twice."""
+        """Keys of the activities that must not happen twice."""
         self.begun_ops: set[str] = set()
-        """Those of them that have begun."""
+        """Keys of the activities in `_once` that have begun."""
         self.children: list[workflow.ChildWorkflowHandle[Any, Any]] = []
         self.detached: list[str] = []
         self._places = asyncio.Semaphore(_MOST_CHILDREN)
-        """Limit of the child runs that run at the same time."""
+        """Limit of concurrent child runs."""
         self.fault: EngineError | None = None
-        """The first of our bugs; it counts even if the loop has caught it."""
+        """First error caused by a bug in toolgen; it counts even if the loop has caught it."""
 
     @property
     def run_id(self) -> str:
@@ -108,7 +108,7 @@ class WorkflowContext:
 
     @property
     def input(self) -> Any:
-        """The argument of the loop."""
+        """Argument of the loop."""
         return self._run_start["input"]
 
     @property
@@ -149,7 +149,7 @@ class WorkflowContext:
                 activity_id=op,
                 start_to_close_timeout=limit + self.settings.heartbeat + _KEEPING,
                 heartbeat_timeout=self.settings.heartbeat,
-                # Without an end: the worker of an attempt says whether it is the last.
+                # No maximum number of attempts: the worker decides which attempt is the last one.
                 retry_policy=RetryPolicy(initial_interval=timedelta(seconds=chosen.backoff)),
                 cancellation_type=workflow.ActivityCancellationType.TRY_CANCEL,
                 summary=activity_summary(self._run_start["loop"], self.input, copy),
@@ -224,7 +224,7 @@ class WorkflowContext:
         self.log.publish(key, event)
 
     def publish_begun(self, sent: SentBegun) -> None:
-        """Keep that an activity begins, and its events; another attempt sends them under the same keys."""
+        """Record that an activity begins, and its events; another attempt sends them under the same keys."""
         if sent["op"] in self._once:
             self.begun_ops.add(sent["op"])
         for number, event in enumerate(sent["events"]):
@@ -271,8 +271,8 @@ class WorkflowContext:
         """Reserve the key of an operation.
 
         Raises:
-            DuplicateOperationError: it is taken.
-            EngineError: it is longer than the server takes.
+            DuplicateOperationError: the key is already used.
+            EngineError: the key is longer than the server accepts.
         """
         self._require_running()
         self._require_fitting(op)
@@ -281,17 +281,17 @@ class WorkflowContext:
         self._ops.add(op)
 
     def _require_fitting(self, id_: str) -> None:
-        """Raise for an id that the server would refuse, again and again.
+        """Raise if the server would refuse the id on every attempt.
 
         Raises:
-            EngineError: it is longer than the server takes.
+            EngineError: the id is longer than the server accepts.
         """
         if (size := len(id_.encode())) > _LONGEST_ID:
             message = f"an id has {size} bytes; the server accepts {_LONGEST_ID}: {id_[:100]}…"
             raise self._note_fault(EngineError(message))
 
     def _require_running(self) -> None:
-        """Raise CancelledError where the run has ended; in an eviction the SDK raises."""
+        """Raise `CancelledError` if the run has ended; during an eviction, the SDK raises."""
         workflow.random()
         if self._inbox.is_closed:
             raise asyncio.CancelledError

@@ -1,7 +1,7 @@
-"""The JSON documents of a run on Temporal: input and output of its workflow and its activities.
+"""JSON documents of a run on Temporal: input and output of its workflow and its activities.
 
-Every client of the namespace can send any document. Malformed documents are dropped, in the same way by the
-workflow and by readers of its history.
+Every client of the namespace can send any document. The workflow and the readers of its history drop
+malformed documents in the same way.
 """
 
 from __future__ import annotations
@@ -19,48 +19,48 @@ from ..in_process.journal import encode, log_key
 from ..in_process.operations import activity_name
 
 WORKFLOW: Final = "toolgen.run"
-"""Type of the workflow of every run."""
+"""Workflow type of every run."""
 LOG: Final = "toolgen.log"
 """Type of the activity whose argument is a piece of the log of a run."""
 SIGNAL: Final = "signal"
 ANSWER: Final = "answer"
-"""Name of the update that answers a wait, and of the signal that does where no worker replies."""
+"""Name of the update that answers a wait, and of the signal that does so if no worker replies."""
 BEGUN_RECORD: Final = "begun"
-"""A detail of a heartbeat: what must not happen twice begins now. Name of the signal that says so to the run,
-and brings the events of the activity before it."""
+"""Heartbeat detail that records the beginning of an effect that must not happen twice. Also the name of the
+signal that reports it to the run, with the events of the activity so far."""
 VERSION: Final = 3
-"""The only version of a run that a worker executes; a change of its documents or commands raises it."""
+"""The only run version that a worker executes; increase it with each change of documents or commands."""
 SESSION: Final = "ToolgenSession"
 AGENT: Final = "ToolgenAgent"
-"""Search attributes of the type Keyword, which every namespace has."""
+"""Search attributes of the type Keyword, which every namespace supports."""
 TURN: Final = "ToolgenTurn"
 WAITS: Final = "ToolgenWaits"
-"""Search attributes of the types Keyword and KeywordList, without which runs go on as well."""
+"""Search attributes of the types Keyword and KeywordList; runs work without them too."""
 NOTHING: Final = "nothing"
-"""Value for a run that waits for nobody."""
+"""Value for a run without open waits."""
 MEMO: Final = "toolgen."
-"""The prefix of our keys in the memo of a run."""
+"""Prefix of the memo keys of toolgen."""
 _RESERVED: Final = ("toolgen.", "__")
-"""Prefixes of our own types, and of the names of Temporal's SDKs (`__temporal_`, `__stack_trace`)."""
+"""Prefixes of toolgen's own types, and of names in Temporal's SDKs (`__temporal_`, `__stack_trace`)."""
 _LONGEST_ATTRIBUTE: Final = 255
-"""Characters of a keyword that every store of a Temporal server takes."""
+"""Maximum number of characters in a keyword that every visibility store of a Temporal server accepts."""
 _LARGEST_ATTRIBUTE: Final = 2_048
-"""Bytes of JSON of a search attribute that a server takes; a character has up to twelve."""
+"""Maximum size of the JSON of a search attribute in bytes; a character has up to twelve."""
 _LONGEST_KIND: Final = 60
-"""Characters of a kind of waits; where all kinds together are too large, the server ends the run."""
+"""Maximum length of a wait kind; if all kinds together are too large, the server ends the run."""
 _LONGEST_SUMMARY: Final = 200
-"""Bytes of a summary; the server takes 400 with what is around it, such as what a codec adds."""
+"""Maximum size of a summary in bytes; the server accepts 400 with overhead, for example from a codec."""
 _START: Final = {"version": int, "run_id": str, "loop": str, "session": str, "input": object}
 _SIGNAL: Final = {"id": str, "name": str, "payload": object}
 _ANSWER: Final = {"op": str, "key": str, "payload": object, "request_id": str}
 _BEGUN_RECORD: Final = {"op": str, "events": list}
 _PIECE: Final = {"run_id": str, "loop": str, "session": str, "after": int, "entries": list}
 _LONGEST_TYPE: Final = 100
-"""Characters of the type of an event."""
+"""Maximum number of characters in an event type."""
 
 
 class RunStart(TypedDict):
-    """The argument of the workflow."""
+    """Argument of the workflow."""
 
     version: int
     run_id: str
@@ -70,11 +70,11 @@ class RunStart(TypedDict):
 
 
 class ActivityStart(TypedDict):
-    """The argument of an activity."""
+    """Argument of an activity."""
 
     loop: str
     logged: int
-    """Events in the log of the run before it."""
+    """Number of events in the log of the run before the activity."""
     activity: str
     argument: Any
     attempts: int
@@ -83,15 +83,15 @@ class ActivityStart(TypedDict):
 
 
 class ActivityEnd(TypedDict):
-    """The result of an activity."""
+    """Result of an activity."""
 
     argument_digest: str
-    """Digest of its argument; a replay of the loop is held to it."""
+    """Digest of its argument; in a replay, the loop must pass the same argument."""
     value: Any
 
 
 class SentSignal(TypedDict):
-    """The argument of the signal `signal`."""
+    """Argument of the signal `signal`."""
 
     id: str
     name: str
@@ -99,69 +99,69 @@ class SentSignal(TypedDict):
 
 
 class SentAnswer(TypedDict):
-    """The argument of the update and of the signal `answer`."""
+    """Argument of the update and of the signal `answer`."""
 
     op: str
     key: str
     payload: Json
     request_id: str
-    """An id of this one request, by which its sender knows it again."""
+    """Unique id of this request, by which its sender recognizes it."""
 
 
 class SentBegun(TypedDict):
-    """The argument of the signal `begun`."""
+    """Argument of the signal `begun`."""
 
     op: str
     events: list[dict[str, Json]]
-    """The events of the activity until now."""
+    """Events of the activity so far."""
 
 
 class KeptAnswer(TypedDict):
-    """The result of the update: the answer that counts, or that the wait is over without one."""
+    """Result of the update: the answer that counts, or the information that the wait ended without one."""
 
     key: str
     request_id: str
     is_over: bool
-    """Then both are ""."""
+    """Whether the wait is over without an answer; then `key` and `request_id` are ""."""
 
 
 class Entry(TypedDict, total=False):
-    """An entry of the log of a run: an event, a wait that began, or one that ended."""
+    """Entry in the log of a run: an event, a wait that began, or a wait that ended."""
 
     event: dict[str, Json]
     wait: str
     names: list[str]
-    """The signals that end a wait that began."""
+    """Names of the signals that end the wait."""
     about: Json
     wait_over: str
     key: str
-    """The key of the answer that ended a wait, where one did."""
+    """Key of the answer that ended the wait, if an answer did."""
 
 
 class Mark(TypedDict):
-    """A value of the memo: a wait that is open, or a child run."""
+    """Value in the memo: an open wait, or a child run."""
 
     number: int
-    """Counts waits and children in the order in which they began."""
+    """Sequence number of waits and children, in the order in which they began."""
     op: str
     names: NotRequired[list[str]]
-    """The signals that end the wait."""
+    """Names of the signals that end the wait."""
     about: NotRequired[Json]
 
 
 class LogPiece(TypedDict):
-    """The argument of the activity `toolgen.log`, and the second one of an activity that brings one."""
+    """Argument of the activity `toolgen.log`, and second argument of an activity that carries a log piece."""
 
     run_id: str
     loop: str
     session: str
     after: int
-    """Events of the run before these."""
+    """Number of events of the run before these."""
     entries: list[Entry]
 
 
 def agent_of(input_: object) -> str:
-    """Return the agent that the input of a loop names; "" where it names none."""
+    """Return the agent that the input of a loop names; "" if it names none."""
     match input_:
         case {"facts": {"agent": str(agent)}}:
             return agent
@@ -170,7 +170,7 @@ def agent_of(input_: object) -> str:
 
 
 def turn_of(input_: object) -> str:
-    """Return the turn that the input of a loop names; "" where it names none."""
+    """Return the turn that the input of a loop names; "" if it names none."""
     match input_:
         case {"facts": {"turn_id": str(turn)}}:
             return turn
@@ -181,7 +181,7 @@ def turn_of(input_: object) -> str:
 
 
 def kind_of(about: Json) -> str:
-    """Return the kind of a wait by what it is about, such as `confirmation`; else `signal`."""
+    """Return the kind of a wait from its subject, for example `confirmation`; `signal` if it has none."""
     match about:
         case {"frozen": {"kind": str(kind)}} | {"kind": str(kind)} if _is_listed(kind):
             return kind
@@ -194,12 +194,12 @@ def _is_listed(kind: str) -> bool:
 
 
 def run_summary(loop: str, input_: object) -> str:
-    """Return what an operator sees of a run: its agent and its tool by their ids, else its loop."""
+    """Return the summary of a run for operators: the ids of its agent and its tool, otherwise its loop."""
     return summary(agent_of(input_), _tool_of(input_)) or loop
 
 
 def activity_summary(loop: str, input_: object, arg: object) -> str:
-    """Return what an operator sees of an activity beside its type: the agent, and the step or the call."""
+    """Return the summary of an activity for operators: the agent, and the step or the call."""
     match arg:
         case {"step": int(step), "new": list()}:
             return summary(agent_of(input_), f"step {step}")
@@ -210,12 +210,12 @@ def activity_summary(loop: str, input_: object, arg: object) -> str:
 
 
 def log_summary(entries: Sequence[Entry]) -> str:
-    """Return what an operator sees of a piece of a log: the types of its events, and its waits."""
+    """Return the summary of a log piece for operators: the types of its events, and its waits."""
     return summary(*dict.fromkeys(_entry_name(entry) for entry in entries))
 
 
 def summary(*parts: str) -> str:
-    """Return the parts that are not empty in one line, cut."""
+    """Return the nonempty parts in one line, truncated."""
     return ", ".join(filter(None, parts)).encode()[:_LONGEST_SUMMARY].decode(errors="ignore")
 
 
@@ -234,16 +234,17 @@ def _tool_of(input_: object) -> str:
 
 
 def activity_type(activity: str, arg: Json) -> str:
-    """Return the type of an activity: of a tool call the id of the tool, unless it is a reserved name.
+    """Return the type of an activity: for a tool call, the id of the tool unless it is a reserved name.
 
-    A model may ask for a tool of any name; as a type of our own it would be executed as one.
+    A model can request a tool with any name. With the name of a toolgen type, it would be executed as that
+    type.
     """
     name = activity_name(activity, arg)
     return activity if name.startswith(_RESERVED) else name
 
 
 def attribute(value: str) -> str:
-    """Return the value of a search attribute for a text: of a long one its beginning and its digest."""
+    """Return the search attribute value for a text; a long text is cut, and its digest is appended."""
     digest = hashlib.sha256(value.encode(errors="surrogatepass")).hexdigest()
     for length in (_LONGEST_ATTRIBUTE, _LONGEST_ATTRIBUTE // 2):
         if len(value) > length:
@@ -254,23 +255,23 @@ def attribute(value: str) -> str:
 
 
 def received_start(args: Sequence[object]) -> RunStart | None:
-    """Return the start of a run; None where it is malformed."""
+    """Return the start of a run; None if it is malformed."""
     return cast("RunStart | None", _document(args, _START))
 
 
 def received_signal(args: Sequence[object]) -> SentSignal | None:
-    """Return a signal; None where it is malformed, or named as an answer, which has an update of its own."""
+    """Return a signal; None if it is malformed, or named like an answer, which has an update of its own."""
     sent = cast("SentSignal | None", _document(args, _SIGNAL))
     return None if sent is None or sent["name"].startswith(answer_name("")) else sent
 
 
 def received_answer(args: Sequence[object]) -> SentAnswer | None:
-    """Return an answer; None where it is malformed."""
+    """Return an answer; None if it is malformed."""
     return cast("SentAnswer | None", _document(args, _ANSWER))
 
 
 def received_begun(args: Sequence[object]) -> SentBegun | None:
-    """Return the events of an activity that begins; None where they are malformed, or would end a log."""
+    """Return the begun record of an activity; None if it is malformed, or its events would end a log."""
     sent = cast("SentBegun | None", _document(args, _BEGUN_RECORD))
     if sent is None or not all(_is_event(event) for event in sent["events"]):
         return None
@@ -278,7 +279,7 @@ def received_begun(args: Sequence[object]) -> SentBegun | None:
 
 
 def received_piece(args: Sequence[object]) -> LogPiece | None:
-    """Return a piece of the log of a run; None where it is malformed, as of an activity that is not ours."""
+    """Return a piece of the log of a run; None if it is malformed, for example from a foreign activity."""
     match args:
         case [dict() as piece] if _has(piece, _PIECE) and all(map(_is_entry, piece["entries"])):
             return cast("LogPiece", piece)
@@ -303,7 +304,7 @@ def _is_event(event: object) -> bool:
 
 
 def _document(args: Sequence[Any], types: Mapping[str, type]) -> dict[str, Any] | None:
-    """Return the only argument where it is an object with these keys."""
+    """Return the only argument if it is an object with these keys."""
     match args:
         case [dict() as document] if _has(document, types):
             return document if _is_json(document) else None
@@ -316,7 +317,7 @@ def _has(document: Mapping[str, Json], types: Mapping[str, type]) -> bool:
 
 
 def _is_json(document: Mapping[str, Json]) -> bool:
-    """Return whether a decoded document can be encoded: the parser takes NaN, and numbers without a limit."""
+    """Return whether a decoded document can be encoded: the parser accepts NaN and numbers of any size."""
     try:
         encode(document, "a document")
     except EngineError:

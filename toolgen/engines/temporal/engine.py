@@ -1,4 +1,4 @@
-"""The engine on a Temporal server: clients start and watch runs, any number of workers execute them."""
+"""The engine on a Temporal server: clients start and watch runs, and any number of workers execute them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ..engine import DRAIN_S, EngineCaps, OnEvent, OnForget, PayloadStore, Repor
 from ..errors import EngineError, NondeterminismError, already_registered, engine_closed
 from ..statuses import Receipt, RunState, RunStatus, RunWait, WaitStatus
 
-with extra("temporal"):  # the first import of the SDK by this package, whose other modules need it
+with extra("temporal"):  # first import of the SDK by this package, whose other modules need it
     from temporalio.client import Client, TLSConfig
     from temporalio.converter import PayloadCodec
     from temporalio.service import RPCError
@@ -38,10 +38,10 @@ T = TypeVar("T")
 class TemporalEngine:
     """Executes runs on a Temporal server.
 
-    A run is a workflow of the type `toolgen.run`. Its state lives on the server, so that every process is a
-    client, and a worker where it may work. The server forgets runs by the retention of its namespace. Ids of
-    runs and operations, names of loops and tools, search attributes and the reasons of cancellations are
-    readable to it, with a codec too.
+    A run is a workflow of the type `toolgen.run`. Its state is on the server, so every process is a client,
+    and a worker if it is allowed to work. The server deletes runs after the retention of its namespace. The
+    server can read ids of runs and operations, names of loops and tools, search attributes and cancellation
+    reasons, even with a codec.
     """
 
     name = "temporal"
@@ -62,23 +62,26 @@ class TemporalEngine:
         prefix: str = "",
         limits: TemporalLimits = TemporalLimits(),  # noqa: B008
     ) -> None:
-        """Construct an engine; nothing is connected before it is used.
+        """Construct an engine; it connects at the first use.
 
         Args:
             address: Host and port of the server's frontend.
-            namespace: Where the runs are; it has to exist.
-            queue: The task queue of runs whose agent has none of its own.
-            queues: By id of an agent, the task queue of its runs; the same in all processes.
-            worker: Whether `start` executes runs; without, this engine is a client.
-            tls: As `temporalio.client.Client.connect` takes it, as is `api_key`.
-            codec: Around every payload and failure, such as one that encrypts; the same in all processes.
-            payloads: Keeps large values as the codec has made them, by workflow; the same in all processes.
-            reports: Carries pieces of text and progress to followers in other processes; the same in all.
-            prefix: Before the id of a run in the id of its workflow, where others use the namespace too.
-            limits: Times and sizes.
+            namespace: Namespace of the runs; it must exist.
+            queue: Task queue of runs whose agent has no queue of its own.
+            queues: Task queue of the runs of each agent, by agent id; the same in all processes.
+            worker: Whether `start` executes runs; if False, this engine is a client.
+            tls: Passed to `temporalio.client.Client.connect`, as is `api_key`.
+            codec: Encodes every payload and failure, for example by encryption; the same in all processes.
+            payloads: Stores large values after the codec has encoded them, by workflow; the same in all
+                processes.
+            reports: Carries text pieces and progress to followers in other processes; the same in all
+                processes.
+            prefix: Prefix of workflow ids before the run id, if the namespace is shared with other
+                applications.
+            limits: Timeouts and maximum sizes.
 
         Raises:
-            EngineError: a limit is more than the server takes.
+            EngineError: a limit is higher than the server accepts.
         """
         limits.require_fitting(has_store=payloads is not None)
         self._address, self._namespace, self._may_work = address, namespace, worker
@@ -109,7 +112,7 @@ class TemporalEngine:
 
     @property
     def database(self) -> object:
-        """The server of the store of large values; None where there is none."""
+        """Server of the large-value store; None without one."""
         return getattr(self._settings.payloads, "database", None)
 
     @property
@@ -117,7 +120,7 @@ class TemporalEngine:
         return self._workers.are_working
 
     def secret(self, *, create: bool = True) -> bytes | None:
-        """Return None: all processes need the same secret, and a server of others is no place for it."""
+        """Return None: all processes need the same secret, and the server must not store it."""
         return None
 
     def register(
@@ -129,7 +132,7 @@ class TemporalEngine:
         last_events: LastEvents | None = None,
         on_forget: OnForget | None = None,
     ) -> None:
-        """Register as `Engine.register`; `on_forget` is never called, for the server forgets by itself."""
+        """Register as `Engine.register` does; `on_forget` is never called, as the server deletes runs."""
         if self._is_registered:
             raise already_registered()
         self._is_registered = True
@@ -140,18 +143,18 @@ class TemporalEngine:
     def assign(
         self, *, queues: Collection[str] = (), role: WorkerRole = "all", drain_s: float = DRAIN_S
     ) -> None:
-        """Set which task queues the worker of this process serves, and what of them, before it starts.
+        """Set the task queues and the role of the worker in this process, before it starts.
 
         Raises:
-            EngineError: the worker has started, or no queue of this engine has such a name.
+            EngineError: the worker has started, or this engine has no queue with one of these names.
         """
         self._workers.assign(queues, role, timedelta(seconds=drain_s))
 
     async def start(self, *, worker: bool = True, only: Collection[str] | None = None) -> None:
-        """Start to execute; idempotent. With `only` this process is a client: workers have all runs.
+        """Start executing runs; idempotent. With `only`, this process is a client: workers execute all runs.
 
         Raises:
-            EngineError: the server cannot be reached, or lacks the search attributes and refuses them.
+            EngineError: the server cannot be reached, or it refuses to add missing search attributes.
         """
         self._closed.clear()
         client = await self._connected()
@@ -162,9 +165,10 @@ class TemporalEngine:
                     self._workers.start(client.client, self._settings, self._followers, self._reports)
 
     async def close(self) -> None:
-        """Stop executing; activities in flight that do not end are tried again by another worker.
+        """Stop executing; another worker retries activities in flight that do not end.
 
-        Those that wait for a run wait on until then, for they may be activities.
+        Tasks that wait for a run keep waiting until the workers have stopped, because an activity can wait
+        for a run.
         """
         try:
             await self._workers.close()
@@ -201,7 +205,7 @@ class TemporalEngine:
         await (await self._connected()).cancel(run_id, reason)
 
     async def forget_session(self, session: str) -> int:
-        """Delete the runs of a session that are over from the server; return how many."""
+        """Delete the finished runs of a session from the server, and return their number."""
         return await (await self._connected()).forget_session(session)
 
     async def status(self, run_id: str) -> RunStatus:
@@ -230,12 +234,12 @@ class TemporalEngine:
         return await client.list_runs(state=state, session=session, after=after, limit=limit)
 
     async def replay(self, run_id: str) -> Json:
-        """Run the loop of a run again from its history, without activities, and return its output.
+        """Replay the loop of a run from its history, without activities, and return its output.
 
         Raises:
             UnknownRunError: no run has the id.
             EngineError: the run is not completed.
-            NondeterminismError: the loop does something else than the first time.
+            NondeterminismError: the loop makes other operations than the first time.
         """
         client = await self._connected()
         status = await client.status(run_id)
@@ -264,7 +268,7 @@ class TemporalEngine:
         return self._settings
 
     async def _connected(self) -> TemporalClient:
-        """Return the client, connected where it was not.
+        """Return the client, and connect it at the first use.
 
         Raises:
             EngineError: the server cannot be reached, or another event loop uses the engine.
@@ -291,7 +295,7 @@ class TemporalEngine:
             ) from error
 
     async def _unless_closed(self, work: Awaitable[T]) -> T:
-        """Return the result of a wait.
+        """Return the result of an awaitable.
 
         Raises:
             EngineError: the engine was closed meanwhile.
@@ -308,7 +312,7 @@ class TemporalEngine:
 
 
 def _offloading(codec: PayloadCodec | None, settings: EngineSettings) -> PayloadCodec | None:
-    """Return the codec of an engine: around the given one, what keeps large values beside the server."""
+    """Return the codec of an engine: with `payloads`, it stores large values outside the server."""
     if settings.payloads is None:
         return codec
     most_bytes, prefix = settings.limits.offload_bytes, settings.prefix

@@ -1,4 +1,4 @@
-"""Failures on Temporal: of activities and children for a loop, of the server for a client."""
+"""Failures on Temporal: activity and child failures for a loop, server errors for a client."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ ADD_SEARCH_ATTRIBUTES: Final = (
     f"temporal operator search-attribute create --name {SESSION} --type Keyword --name {AGENT} --type Keyword"
     f" --name {TURN} --type Keyword --name {WAITS} --type KeywordList"
 )
-"""The command that adds the search attributes of runs to a namespace."""
+"""Command that adds the search attributes of runs to a namespace."""
 ALL_LOST: Final = "the processes that executed it ended, one after the other"
 LOST: Final = "its process ended while it was executed; it may have had its effect"
 
@@ -56,13 +56,13 @@ def child_failure(op: str, error: ChildWorkflowError) -> ActivityFailed:
 
 
 def cancel_reason(text: str) -> str:
-    """Return the reason of a cancellation, as it was given."""
+    """Return the reason of a cancellation without the server's prefix."""
     return _OF_WORKFLOW.sub("", text, count=1)
 
 
 @contextmanager
 def of_server(run_id: str | None = None) -> Iterator[None]:
-    """Raise what the server says as our errors.
+    """Convert errors of the server to toolgen errors.
 
     Raises:
         UnknownRunError: no run has the id.

@@ -34,7 +34,7 @@ from .payloads import UNUSABLE, NotJsonError
 Decode: TypeAlias = Callable[
     [Sequence[Payload], ActivityTaskScheduledEventAttributes | None], Awaitable[list[Any]]
 ]
-"""Decodes payloads of a run, or of an activity of it where that is given."""
+"""Decodes payloads of a run, or of the passed activity of the run."""
 _Handler = Callable[["RunView", HistoryEvent, Decode], Awaitable[None]]
 _NO_FAULTS: Final = frozenset(
     getattr(WorkflowTaskFailedCause, f"WORKFLOW_TASK_FAILED_CAUSE_{name}")
@@ -47,25 +47,25 @@ _NO_FAULTS: Final = frozenset(
         "RESET_WORKFLOW",
     )
 )
-"""Causes for which the server has a task done again, and the next time it succeeds."""
+"""Causes after which the server retries a workflow task, and the retry succeeds."""
 _SERVER: Final = "history-service"
 """Identity under which the server terminates a workflow that exceeds a limit."""
 
 
 @dataclass(slots=True)
 class LoggedWait:
-    """A wait of the loop, as its log has it."""
+    """A wait of the loop according to the log."""
 
     names: tuple[str, ...]
     about: Json
     is_open: bool = True
     key: str | None = None
-    """The key of the answer that ended it."""
+    """Key of the answer that ended it."""
 
 
 @dataclass(slots=True)
 class RunView:
-    """A run, as far as its history was read."""
+    """State of a run in the part of its history that was read."""
 
     prefix: str
     """Prefix of the workflow ids of runs."""
@@ -78,42 +78,42 @@ class RunView:
     fault: str = ""
     """Failure of the newest workflow task; "" if it did not fail."""
     is_gone: bool = False
-    """It failed because a large value was erased or pruned."""
+    """Whether the task failed because a large value was erased or pruned."""
     events: list[Mapping[str, Json]] = field(default_factory=list)
     waits: dict[str, LoggedWait] = field(default_factory=dict)
     answers: dict[str, list[SentAnswer]] = field(default_factory=dict)
-    """The answers to each operation, in the order in which they came."""
+    """Answers to each operation, in the order in which they arrived."""
     children: list[str] = field(default_factory=list)
     detached: list[str] = field(default_factory=list)
-    """Runs that outlive this one."""
+    """Ids of the runs that outlive this one."""
     begun_ops: set[str] = field(default_factory=set)
-    """Operations whose activities have said that they begin what must not happen twice."""
+    """Operations whose activities recorded that they begin an effect that must not happen twice."""
     length: int = 0
-    """Events that were read."""
+    """Number of events that were read."""
     time: float = 0.0
-    """The time of the newest event, in seconds since 1970."""
+    """Time of the newest event, in seconds since 1970."""
 
     @property
     def subjects(self) -> dict[str, Json]:
-        """What the open waits of its log are about, in the order in which they began, without those about
-        nothing."""
+        """Subjects of the open waits in the log that have one, in the order in which they began."""
         return {op: wait.about for op, wait in self.waits.items() if wait.is_open and wait.about is not None}
 
     @property
     def awaiting(self) -> tuple[OpenWait, ...]:
-        """The open waits with a subject; none of a run that is over."""
+        """Open waits with a subject; empty if the run is over."""
         subjects = {} if self.ending is not None else self.subjects
         return tuple(OpenWait(op=op, about=about) for op, about in subjects.items())
 
     @property
     def is_asleep(self) -> bool:
-        """Whether a wait is open that only the time ends."""
+        """Whether a wait is open that only a timeout ends."""
         return any(wait.is_open and not wait.names for wait in self.waits.values())
 
     def answer(self, op: str) -> SentAnswer | None:
-        """Return the answer to a wait that counts; None while there is none.
+        """Return the accepted answer to a wait; None if there is none.
 
-        Of a run that is over it is the one that its loop took: another may have come with the end.
+        If the run is over, this is the answer that its loop consumed, because another one can have arrived at
+        the end.
         """
         sent, wait = self.answers.get(op, []), self.waits.get(op)
         if wait is not None and (not wait.is_open or self.ending is not None):
@@ -121,12 +121,12 @@ class RunView:
         return sent[0] if sent else None
 
     def is_over(self, op: str) -> bool:
-        """Return whether nobody can answer a wait any more."""
+        """Return whether a wait can no longer be answered."""
         wait = self.waits.get(op)
         return self.ending is not None or (wait is not None and not wait.is_open)
 
     def wait_status(self, op: str) -> WaitStatus | None:
-        """Return the status of a wait; None where none has begun under the key."""
+        """Return the status of a wait; None if no wait has begun under the key."""
         wait, answer = self.waits.get(op), self.answer(op)
         if wait is None or wait.about is None:
             return None
@@ -137,7 +137,7 @@ class RunView:
         )
 
     def add_mark(self, mark: Mark, run_id: str) -> None:
-        """Add a wait of the memo, or a child of the run."""
+        """Add a wait or a child run from the memo."""
         if "names" in mark:
             self.waits[mark["op"]] = LoggedWait(tuple(mark["names"]), mark.get("about"))
         else:
@@ -177,7 +177,7 @@ async def _task_failed(view: RunView, event: HistoryEvent, decode: Decode) -> No
 
 
 def _causes(failure: Failure) -> list[Failure]:
-    """Return a failure, its cause, the cause of that and so on."""
+    """Return a failure followed by its chain of causes."""
     causes = [failure]
     while causes[-1].HasField("cause"):
         causes.append(causes[-1].cause)
@@ -230,7 +230,7 @@ async def _updated(view: RunView, event: HistoryEvent, decode: Decode) -> None:
 async def _decoded(
     payloads: Sequence[Payload], decode: Decode, activity: ActivityTaskScheduledEventAttributes | None = None
 ) -> list[Any]:
-    """Return what somebody sent; an empty list where it is not JSON."""
+    """Return decoded payloads; an empty list if they are not JSON."""
     try:
         return await decode(payloads, activity)
     except NotJsonError:
@@ -257,7 +257,7 @@ async def _failed(view: RunView, event: HistoryEvent, decode: Decode) -> None:
 
 
 async def _message(failure: Failure, decode: Decode) -> str:
-    """Return the message of a failure; with a codec it is in a payload."""
+    """Return the message of a failure; with a codec, it is in a payload."""
     if not failure.HasField("encoded_attributes"):
         return failure.message
     [attributes] = await decode([failure.encoded_attributes], None)

@@ -18,7 +18,7 @@ _ANSWER: Final = answer_name("")
 
 @dataclass(slots=True, eq=False)
 class InboxWait:
-    """An open wait; its future gets the signal, or None when the time is over."""
+    """An open wait; its future receives the signal, or None when it times out."""
 
     names: tuple[str, ...]
     about: Json
@@ -33,13 +33,13 @@ class InboxWait:
 
 
 class Inbox:
-    """The signals and answers of one run, in the order in which they came."""
+    """Signals and answers of one run, in the order in which they arrived."""
 
     def __init__(self) -> None:
         self.is_closed = False
-        """The run is over: its loop takes nothing any more."""
+        """Whether the run is over; then its loop consumes no more signals."""
         self.answers: dict[str, SentAnswer] = {}
-        """The first answer to each operation."""
+        """First answer to each operation."""
         self.over: set[str] = set()
         """Operations whose wait has ended."""
         self.taken: set[str] = set()
@@ -49,13 +49,13 @@ class Inbox:
         self._seen: set[str] = set()
 
     def add_signal(self, sent: SentSignal) -> None:
-        """Keep a signal, and pass it to the oldest wait for it; a second one of the same id is dropped."""
+        """Store a signal, and pass it to the oldest wait for it; drop a second signal with the same id."""
         if sent["id"] not in self._seen:
             self._seen.add(sent["id"])
             self._add(Signal(name=sent["name"], payload=sent["payload"]))
 
     def add_answer(self, sent: SentAnswer) -> None:
-        """Keep an answer unless the wait has one or is over, and pass it to the wait."""
+        """Store an answer unless the wait has one or is over, and pass it to the wait."""
         op = sent["op"]
         if op not in self.answers and op not in self.over:
             self.answers[op] = sent
@@ -63,15 +63,15 @@ class Inbox:
 
     @property
     def open(self) -> Mapping[str, Json]:
-        """What the loop waits for now, by the keys of the waits with a subject."""
+        """Subjects of the open waits that have one, by operation."""
         return {op: wait.about for op, wait in self._waits.items() if wait.about is not None}
 
     def is_open(self, op: str) -> bool:
-        """Return whether the loop waits under this key now."""
+        """Return whether the loop currently waits under this key."""
         return op in self._waits
 
     def take(self, names: tuple[str, ...]) -> Signal | None:
-        """Remove and return the oldest signal with one of these names; None where there is none."""
+        """Remove and return the oldest signal with one of these names; None if there is none."""
         for index, signal in enumerate(self._signals):
             if signal.name in names:
                 return self._signals.pop(index)
@@ -83,7 +83,7 @@ class Inbox:
         return wait
 
     def end(self, op: str, signal: Signal | None) -> str | None:
-        """Close a wait; return the key of its answer where an answer ended it."""
+        """Close a wait; return the key of its answer if an answer ended it."""
         self._waits.pop(op, None)
         self.over.add(op)
         if signal is None or not signal.name.startswith(_ANSWER):

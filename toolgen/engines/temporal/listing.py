@@ -1,8 +1,8 @@
-"""Lists of workflows, the newest first; pages are read on demand.
+"""Lists of workflows, newest first; pages are read on demand.
 
-A server lists running workflows before ended ones: the former by start and the latter by end, the latest
-first (Temporal, List Filter, default ordering). Nothing ends before it starts, so the pages that were read
-bound the start times of the others.
+A server lists running workflows before ended ones. Running workflows are ordered by start and ended ones by
+end, latest first (Temporal, List Filter, default ordering). A workflow never ends before it starts, so the
+pages already read bound the start times of the remaining workflows.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from .failures import of_server
 RUNNING: Final = "ExecutionStatus = 'Running'"
 ENDED: Final = "ExecutionStatus != 'Running'"
 PAGE: Final = 1_000
-"""The most workflows of a page, by the default of the server."""
+"""Maximum number of workflows in a page, the default of the server."""
 _SHORTEST: Final = timedelta(milliseconds=1)
 """Smallest difference of times that a list filter distinguishes reliably; the server's times are more
 precise.
@@ -29,7 +29,7 @@ precise.
 
 
 def runs_query(prefix: str, session: str | None) -> str:
-    """Return the list filter of the runs of an engine, or of those of a session."""
+    """Return the list filter for the runs of an engine, or of one session."""
     query = f"WorkflowType = '{WORKFLOW}'"
     if session is not None:
         query += f" AND {SESSION} = {_quoted(attribute(session))}"
@@ -44,14 +44,14 @@ async def newest_first(
     after: tuple[datetime, str] | None = None,
     expected: int = PAGE,
 ) -> AsyncIterator[str]:
-    """Yield the ids of workflows, the newest first, and by id those that began at the same time.
+    """Yield the ids of workflows, newest first; workflows with the same start time are ordered by id.
 
     Args:
-        client: Of the server.
-        query: Which workflows, as a list filter.
-        statuses: List filters; each finds only workflows that run, or only ones that have ended.
-        after: The start and the id of a workflow; only those that come after it.
-        expected: How many ids are used, most likely; the size of a page.
+        client: Client of the server.
+        query: List filter that selects the workflows.
+        statuses: List filters; each matches only running or only ended workflows.
+        after: Start time and id of a workflow; yield only the workflows that follow it.
+        expected: Number of ids that the caller probably uses; the page size.
 
     Raises:
         EngineError: the server cannot be reached.
@@ -68,13 +68,13 @@ async def newest_first(
             return
         place, part = min(heads, key=lambda head: head[0])
         id_ = part.take()
-        if id_ not in seen and place > last:  # what ends meanwhile is in both parts
+        if id_ not in seen and place > last:  # a workflow that ends meanwhile is in both parts
             seen.add(id_)
             yield id_
 
 
 async def oldest_first(client: Client, query: str) -> AsyncIterator[str]:
-    """Yield the ids of running workflows, the oldest first; the server lists the newest first.
+    """Yield the ids of running workflows, oldest first, although the server lists the newest first.
 
     Raises:
         EngineError: the server cannot be reached.
@@ -87,18 +87,18 @@ async def oldest_first(client: Client, query: str) -> AsyncIterator[str]:
 
 
 class _Part:
-    """The workflows of one status."""
+    """Workflows of one status."""
 
     def __init__(self, pages: WorkflowExecutionAsyncIterator) -> None:
         self._pages = pages
         self._read: list[tuple[float, str]] = []
-        """A heap of negative start times and ids, the newest first."""
+        """Heap of negative start times and ids, newest first."""
         self._latest = inf
-        """No workflow on the pages that were not read began later, in seconds since 1970."""
+        """Latest possible start of the workflows on unread pages, in seconds since 1970."""
         self._is_at_end = False
 
     async def head(self) -> tuple[float, str] | None:
-        """Return the negative start and the id of the newest one that was not taken; None at the end."""
+        """Return the negative start time and the id of the newest remaining workflow; None at the end."""
         while not self._is_at_end and not self._knows_newest():
             with of_server():
                 await self._pages.fetch_next_page()
@@ -109,7 +109,7 @@ class _Part:
         return self._read[0] if self._read else None
 
     def take(self) -> str:
-        """Return the id of the newest one, and go on to the next."""
+        """Remove the newest remaining workflow, and return its id."""
         return heapq.heappop(self._read)[1]
 
     def _knows_newest(self) -> bool:
@@ -117,7 +117,7 @@ class _Part:
 
 
 async def first(ids: AsyncIterator[str], most: int) -> AsyncIterator[str]:
-    """Yield the next ids, as many as there are up to a number of them."""
+    """Yield the next ids, at most this many."""
     for _ in range(most):
         try:
             yield await anext(ids)
@@ -126,5 +126,5 @@ async def first(ids: AsyncIterator[str], most: int) -> AsyncIterator[str]:
 
 
 def _quoted(text: str) -> str:
-    """Return a text as a literal of a list query."""
+    """Return a text as a literal of a list filter."""
     return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"

@@ -1,4 +1,4 @@
-"""The log of a run on Temporal: its parts are the arguments of consecutive activities."""
+"""Log of a run on Temporal: its pieces are the arguments of consecutive activities."""
 
 from __future__ import annotations
 
@@ -17,42 +17,44 @@ from ..in_process.journal import encode, log_key
 from .documents import LOG, Entry, LogPiece, RunStart, log_summary
 
 _MOST_BYTES: Final = 512 * 1024
-"""The most bytes of JSON in one piece, unless one entry alone has more."""
+"""Maximum size of the JSON of a piece in bytes, unless a single entry is larger."""
 _MOST_BROUGHT: Final = 64_000
-"""The most bytes of JSON in a piece that an activity brings."""
+"""Maximum size of the JSON of a piece that another activity carries, in bytes."""
 _LONGEST_TEXT: Final = 1_000
 _MOST_VALUES: Final = 100
-"""The most values, and characters of one, of an event that is cut."""
+"""Maximum number of values in a shortened event, and of characters in one value."""
 _TIME: Final = timedelta(seconds=10)
-"""The time for notifying listeners of a piece, which blocks nobody; after it, a killed worker is missed."""
+"""Timeout of the activity that notifies listeners of a piece, which blocks nothing else; it reveals a killed
+worker."""
 _RETRY: Final = RetryPolicy(initial_interval=timedelta(seconds=1), maximum_interval=timedelta(minutes=1))
 
 
 class LogWriter:
     """Appends entries to the log, in the order of the history.
 
-    Listeners hear a piece when its activity begins. One that goes by itself waits for the one before; what
-    another activity brings does not, so where workers are busy it may be heard after what comes later.
+    Listeners receive a piece when its activity begins. A piece with its own activity waits for the previous
+    one. A piece that another activity carries does not wait, so with busy workers, listeners can receive it
+    after later pieces.
     """
 
     def __init__(self, start: RunStart, largest: int) -> None:
-        """Construct the writer of a run; an event of more than `largest` bytes of JSON is cut."""
+        """Construct the writer of a run; an event with more than `largest` bytes of JSON is shortened."""
         self._start = start
         self._largest = largest
         self._waiting: list[tuple[Entry, int]] = []
         self._brought: list[tuple[Entry, int]] = []
         self._brought_at = -1
-        """Length of the history at which activities were started that bring log entries."""
+        """Length of the history when the activities were started that carry the entries in `_brought`."""
         self._is_sending = False
         self._pieces = 0
         self._sent = 0
         self.failure: Exception | None = None
-        """Reason why nothing more is sent; the run cannot continue then."""
+        """Reason why the writer stopped; the run cannot continue then."""
         self.keys: set[str] = set()
         self.events: list[Mapping[str, Json]] = []
 
     def publish(self, key: str | None, event: Mapping[str, Json]) -> None:
-        """Append an event, unless its key is there or the log has ended."""
+        """Append an event, unless the log has its key or has ended."""
         key = log_key(key, event)
         if key in self.keys or "run_stream_end" in self.keys:
             return
@@ -65,14 +67,14 @@ class LogWriter:
         self.add(Entry(event=copy), len(text))
 
     def add(self, entry: Entry, size: int) -> None:
-        """Append an entry of so many bytes."""
+        """Append an entry of this many bytes."""
         self._waiting.append((entry, size))
 
     def brought(self, takes: Callable[[int], bool]) -> list[LogPiece]:
-        """Return what an activity that starts now brings: all that is appended, or nothing.
+        """Return the piece for an activity that starts now: all pending entries, or nothing.
 
-        What comes while a piece is on its way goes by itself. `takes` says whether so many bytes fit beside
-        what else is sent.
+        While another piece is being sent, pending entries get an activity of their own. `takes` returns
+        whether this many bytes fit into the message with its other content.
         """
         size = sum(size for _, size in self._waiting)
         if self._is_sending or not self._waiting:
@@ -85,9 +87,9 @@ class LogWriter:
         return [self._take_piece()]
 
     def take_back(self) -> None:
-        """Append again, before all else, what activities bring that this workflow task has started.
+        """Put back, before all pending entries, the pieces of activities that this workflow task has started.
 
-        They are canceled now, and the server is told nothing of them.
+        Those activities are canceled now, and the server never receives them.
         """
         if self._brought_at == workflow.info().get_current_history_length():
             self._waiting = self._brought + self._waiting
@@ -95,20 +97,20 @@ class LogWriter:
             self._brought = []
 
     async def flush(self) -> None:
-        """Return when all entries have been told, or when the writer has failed."""
+        """Return when all entries were sent and acknowledged, or when the writer has failed."""
         await workflow.wait_condition(
             lambda: self.failure is not None or (not self._waiting and not self._is_sending)
         )
 
     async def run(self) -> None:
-        """Send what is appended, until it is canceled or fails, which only a mistake of ours makes it do."""
+        """Send pending entries until this is canceled, or until a bug in toolgen makes it fail."""
         try:
             await self._send()
-        except Exception as error:  # noqa: BLE001 - `failure` holds it, and ends whoever waits for it
+        except Exception as error:  # noqa: BLE001 - `failure` stores it, and ends the tasks that wait for it
             self.failure = error
 
     async def _send(self) -> None:
-        """Send what is appended for ever; what comes in one workflow task goes together."""
+        """Send pending entries forever; the entries of one workflow task go together."""
         while True:
             await workflow.wait_condition(lambda: bool(self._waiting))
             self._is_sending = True
@@ -148,10 +150,10 @@ class LogWriter:
 
 
 def require_shallow(value: Json, what: str) -> None:
-    """Raise for a value that is nested too deeply for an entry of a piece, which the server would not get.
+    """Raise if a value is nested too deeply for a log entry, because the server would not accept it.
 
     Raises:
-        EngineError: it is; the message names `what`.
+        EngineError: it is too deep; the message names `what`.
     """
     encode({"entries": [{"value": value}]}, what)
 
@@ -165,10 +167,11 @@ def _is_too_deep(value: Json) -> bool:
 
 
 def _without_large_values(event: Mapping[str, Json]) -> dict[str, Json]:
-    """Return the type and the first small values of an event too large for the log; `is_cut` says so."""
+    """Return the type and the first small values of an event that is too large for the log, with `is_cut`."""
     ordered = {"type": event["type"], **event} if "type" in event else event
     small = ((name, value) for name, value in ordered.items() if _is_small(name) and _is_small(value))
-    return {**dict(islice(small, _MOST_VALUES)), "is_cut": True}  # of 90,000 values few are looked at
+    # checks only the first of possibly 90,000 values
+    return {**dict(islice(small, _MOST_VALUES)), "is_cut": True}
 
 
 def _is_small(value: Json) -> bool:

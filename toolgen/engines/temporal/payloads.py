@@ -33,17 +33,17 @@ from ..in_process.journal import decode, encode
 
 ENCODING: Final = "json/plain"
 _REFERENCE: Final = "toolgen/reference"
-"""Encoding of a payload whose data is the reference of another one."""
+"""Encoding of a payload that is a reference to another payload."""
 GONE: Final = "toolgen/gone"
-"""Encoding of a payload whose data says why there is no other one; it is never sent."""
+"""Encoding of a payload that has an error text instead of the missing data; it is never sent."""
 _GONE_HINT: Final = (
     "cancel the run if it is not over, and erase its session; "
     "prune payloads only after the server has deleted their runs"
 )
 _REPLAYED: Final = "toolgen-replayed"
-"""A key of the metadata of a payload that a replay makes again; the history has it already."""
+"""Metadata key of a payload that a replay creates again; the history already has it."""
 UNUSABLE: Final = "the store of large values cannot be used"
-"""A part of the message of a workflow task that failed for it; the server has the task done again."""
+"""Text in the message of a workflow task that failed because of the store; the server retries the task."""
 
 
 class NotJsonError(EngineError):
@@ -51,7 +51,7 @@ class NotJsonError(EngineError):
 
 
 class JsonPayloads(PayloadConverter):
-    """Writes values as JSON, and gives them back as they were decoded, whatever type is asked for."""
+    """Serializes values as JSON, and returns decoded JSON regardless of the requested type."""
 
     def to_payloads(self, values: Sequence[object]) -> list[Payload]:
         """Return the payloads of values.
@@ -67,7 +67,7 @@ class JsonPayloads(PayloadConverter):
         Raises:
             NotJsonError: one of them is not JSON.
             PayloadGoneError: one was erased or pruned; in an activity it is an `ApplicationError`.
-            EngineError: one is a reference that no codec has followed.
+            EngineError: one is a reference that no codec has resolved.
         """
         return [
             RawValue(payload) if hint is RawValue else _value(payload)
@@ -104,7 +104,7 @@ def _value(payload: Payload) -> object:
 
 
 def data_converter(codec: PayloadCodec | None) -> DataConverter:
-    """Return the converter of all clients and workers of an engine; a codec is around failures, too."""
+    """Return the converter for all clients and workers of an engine; a codec also encodes failures."""
     return replace(
         DataConverter.default,
         payload_converter_class=JsonPayloads,
@@ -116,21 +116,21 @@ def data_converter(codec: PayloadCodec | None) -> DataConverter:
 
 
 class StoreAwayError(EngineError):
-    """The store of large values cannot be used now."""
+    """The large-value store cannot be used now."""
 
 
 @frozen_record
 class OffloadingCodec(PayloadCodec, WithSerializationContext):
-    """Puts encoded payloads that are large into a store, each for its workflow.
+    """Stores large encoded payloads in a store, separately for each workflow.
 
-    The codec of the host comes first, so that the store holds what it has encrypted.
+    The codec of the host encodes them first, so the store only has encrypted data if the codec encrypts.
     """
 
     store: PayloadStore
     codec: PayloadCodec | None
-    """The codec of the host, around every payload."""
+    """Codec of the host, which encodes every payload."""
     larger_than: int
-    """Bytes of an encoded payload; what has more goes to the store."""
+    """Maximum number of bytes of an encoded payload on the server; larger ones go to the store."""
     prefix: str
     """Prefix of the workflow id, before the id of the run."""
     workflow_id: str = ""
@@ -149,7 +149,7 @@ class OffloadingCodec(PayloadCodec, WithSerializationContext):
         )
 
     async def encode(self, payloads: Sequence[Payload]) -> list[Payload]:
-        """Return payloads as the server gets them; a reference as it is.
+        """Return payloads in the form that the server receives; references stay unchanged.
 
         Raises:
             StoreAwayError: the store cannot be used.
@@ -166,11 +166,11 @@ class OffloadingCodec(PayloadCodec, WithSerializationContext):
     async def decode(self, payloads: Sequence[Payload]) -> list[Payload]:
         """Return payloads as they were before `encode`.
 
-        Of an activity a payload that is gone is one of the encoding `GONE`, which its converter raises: an
-        argument that cannot be decoded has the SDK try the activity again.
+        In an activity, a missing payload becomes a payload with the encoding `GONE`, and the converter raises
+        it. If decoding an argument failed here, the SDK would retry the activity.
 
         Raises:
-            PayloadGoneError: one was erased or pruned, in a workflow or a client.
+            PayloadGoneError: a payload was erased or pruned, in a workflow or a client.
             StoreAwayError: the store cannot be used.
         """
         encoded = [await self._get(payload) if is_reference(payload) else payload for payload in payloads]
@@ -201,17 +201,17 @@ class OffloadingCodec(PayloadCodec, WithSerializationContext):
 
 
 def is_reference(payload: Payload) -> bool:
-    """Return whether a payload is a reference of one in the store."""
+    """Return whether a payload is a reference to a payload in the store."""
     return _encoding_of(payload) == _REFERENCE
 
 
 def _encoding_of(payload: Payload) -> str:
-    """Return the encoding of a payload; "" where it has none."""
+    """Return the encoding of a payload; "" if it has none."""
     return payload.metadata.get("encoding", b"").decode(errors="replace")
 
 
 def _without_mark(payload: Payload) -> Payload:
-    """Return a payload without the mark of a replay."""
+    """Return a payload without the replay mark."""
     if _REPLAYED not in payload.metadata:
         return payload
     plain = Payload()

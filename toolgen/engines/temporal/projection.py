@@ -1,7 +1,7 @@
-"""The state of a run that the server shows without its history: a memo and a search attribute.
+"""State of a run that the server shows without its history: a memo and a search attribute.
 
 The memo has the open waits and the children, each under its own key, so that a change sends only itself.
-Entries that do not fit are left out, and the memo says so; readers then use the history.
+Entries that do not fit are left out, and the memo records that; readers then use the history.
 """
 
 from __future__ import annotations
@@ -20,43 +20,44 @@ from .documents import MEMO, NOTHING, Mark, kind_of
 from .settings import WAITS_KEY
 
 _MOST_BYTES: Final = 16_000
-"""The most bytes of JSON in the memo of a run, which the server returns in its lists, a page at once."""
+"""Maximum size of the JSON in the memo of a run in bytes; the server returns it for each run of a list
+page."""
 _OF_CHILD: Final = 100
-"""The most bytes of JSON of a child in the memo; one of a longer key is not there."""
+"""Maximum size of the JSON of a child in the memo, in bytes; a child with a longer key is left out."""
 _MOST_KINDS: Final = 15
-"""The most kinds of waits that are listed; there are four, and those of planners."""
+"""Maximum number of wait kinds in the search attribute; there are four, and the kinds of planners."""
 _IS_PARTIAL: Final = f"{MEMO}partial"
 
 
 @frozen_record
 class _Entry:
-    """What has a key of the memo."""
+    """Entry that uses a key of the memo."""
 
     key: str
     counted: int
-    """The bytes for which it counted when they were first told. It says in which workflow tasks the server is
-    told of something, which is the same in a replay."""
+    """Size that was counted when the entry was first sent, in bytes. It decides in which workflow tasks the
+    server receives changes, which must be the same in a replay."""
     size: int
-    """Its bytes in the memo; 0 where it is not there."""
+    """Size of the entry in the memo, in bytes; 0 if it is not there."""
 
 
 class RunProjection:
-    """Tells the server of the waits and children of one run, once in a workflow task."""
+    """Sends the waits and children of one run to the server, once per workflow task."""
 
     def __init__(self) -> None:
-        """Construct that of a run without waits."""
+        """Construct the projection of a run without waits."""
         self._numbers = count()
         self._changes: dict[str, Json] = {}
         self._entries: dict[str, _Entry] = {}
-        """The keys of the open waits."""
+        """Entries of the open waits, by operation."""
         self._free: list[str] = []
-        """Keys of waits that are over; the server keeps a key for ever."""
+        """Keys of ended waits, which are reused because the server never removes a key."""
         self._uncounted = self._left = _MOST_BYTES
         self._kinds: dict[str, str] = {}
         self._sent = [NOTHING]
 
     def begin_wait(self, op: str, names: tuple[str, ...], about: Json, size: int) -> None:
-        """Take a wait of so many bytes."""
+        """Add a wait of this many bytes."""
         if about is not None:
             self._kinds[op] = kind_of(about)
         mark: Mark = {"number": next(self._numbers), "op": op, "names": list(names), "about": about}
@@ -64,7 +65,7 @@ class RunProjection:
             self._entries[op] = entry
 
     def end_wait(self, op: str) -> None:
-        """Drop a wait, if it is there."""
+        """Remove a wait, if it is in the memo."""
         self._kinds.pop(op, None)
         entry = self._entries.pop(op, None)
         if entry is not None:
@@ -74,11 +75,11 @@ class RunProjection:
             self._left += entry.size
 
     def add_child(self, op: str) -> None:
-        """Take a child run."""
+        """Add a child run."""
         self._put({"number": next(self._numbers), "op": op}, _OF_CHILD)
 
     async def run(self) -> None:
-        """Tell the server of each change, until it is canceled."""
+        """Send each change to the server, until this is canceled."""
         while True:
             await workflow.wait_condition(lambda: bool(self._changes) or self._kinds_now() != self._sent)
             if self._changes:
@@ -89,11 +90,11 @@ class RunProjection:
                 workflow.upsert_search_attributes([WAITS_KEY.value_set(kinds)])
 
     def _kinds_now(self) -> list[str]:
-        """Return the kinds of the open waits; what was said where the namespace has no attribute for them."""
+        """Return the kinds of the open waits; without any, the value for none."""
         return sorted(set(self._kinds.values()))[:_MOST_KINDS] or [NOTHING]
 
     def _put(self, mark: Mark, counted: int) -> _Entry | None:
-        """Add a value to the memo where there is room, and return what has its key."""
+        """Add a value to the memo if it has room, and return the entry of its key."""
         if counted > self._uncounted:
             self._changes[_IS_PARTIAL] = True
             return None
@@ -107,7 +108,7 @@ class RunProjection:
 
 
 def marks_of(memo: Mapping[str, Any]) -> list[Mark] | None:
-    """Return what a memo has, in its order; None where it has not all."""
+    """Return the entries of a memo in order; None if it is incomplete."""
     if memo.get(_IS_PARTIAL):
         return None
     return sorted(filter(None, memo.values()), key=lambda mark: int(mark["number"]))

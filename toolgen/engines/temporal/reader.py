@@ -22,11 +22,11 @@ from .history import RunView
 from .projection import marks_of
 
 _SHORT: Final = 100
-"""Events of a history that is read as quickly as a part of it."""
+"""Maximum number of events in a history that is as fast to read completely as in part."""
 
 
 class Description:
-    """One answer of the server; all of it is of the same moment."""
+    """One response of the server; all its values are from the same moment."""
 
     def __init__(self, response: DescribeWorkflowExecutionResponse, prefix: str) -> None:
         self._response = response
@@ -47,39 +47,39 @@ class Description:
 
     @property
     def memo(self) -> dict[str, Any]:
-        """The payloads of its memo that are ours."""
+        """Payloads of its memo entries that toolgen wrote."""
         fields = self._response.workflow_execution_info.memo.fields
         return {key: payload for key, payload in fields.items() if key.startswith(MEMO)}
 
     @property
     def length(self) -> int:
-        """Events of its history."""
+        """Number of events in the history."""
         return self._response.workflow_execution_info.history_length
 
     @property
     def has_task(self) -> bool:
-        """Whether something came of which the loop has not heard yet, or its newest workflow task failed."""
+        """Whether the loop has not processed an event yet, or the newest workflow task failed."""
         return self._response.HasField("pending_workflow_task")
 
     @property
     def is_in_task(self) -> bool:
-        """Whether a worker executes the loop now; what came meanwhile is not in the history yet."""
+        """Whether a worker is executing the loop; events that arrive meanwhile are not in the history yet."""
         state = self._response.pending_workflow_task.state
         return self.has_task and state == PendingWorkflowTaskState.PENDING_WORKFLOW_TASK_STATE_STARTED
 
     @property
     def has_failed_task(self) -> bool:
-        """Whether the workflow task is done again, for which there are several reasons."""
+        """Whether the workflow task is being retried, which can have several reasons."""
         return self._response.pending_workflow_task.attempt > 1
 
     @property
     def is_idle(self) -> bool:
-        """Whether nothing of the run itself goes on; its children and its timers apart."""
+        """Whether the run itself is executing nothing; its children and timers are ignored."""
         return not self.is_over and not self.has_task and not self._response.pending_activities
 
     @property
     def open_children(self) -> list[str]:
-        """Its children that go on; those that outlive it are left out."""
+        """Unfinished child runs; runs that outlive this one are left out."""
         abandoned = ParentClosePolicy.PARENT_CLOSE_POLICY_ABANDON
         children = self._response.pending_children
         open_ = [child.workflow_id for child in children if child.parent_close_policy != abandoned]
@@ -87,10 +87,10 @@ class Description:
 
 
 class HistoryReader:
-    """Reads the history of one run: what there is, or until the run is over (`waits`)."""
+    """Reads the history of one run: the existing events, or, with `waits`, until the run is over."""
 
     def __init__(self, client: Client, prefix: str, run_id: str, *, waits: bool = True) -> None:
-        """Construct the reader of a run, of which nothing was read yet.
+        """Construct the reader of a run; nothing is read yet.
 
         Raises:
             UnknownRunError: the id is "".
@@ -111,7 +111,7 @@ class HistoryReader:
         self.view = RunView(prefix)
 
     async def described(self) -> Description:
-        """Return what the server says without the history.
+        """Return the description of the run, which the server provides without the history.
 
         Raises:
             UnknownRunError: no run has the id.
@@ -121,7 +121,7 @@ class HistoryReader:
             return Description((await self._handle.describe()).raw_description, self._prefix)
 
     async def brief(self, described: Description) -> RunView | None:
-        """Return the view of a run without events and answers; None where its history is to be read.
+        """Return the view of a run without events and answers; None if its history must be read.
 
         Raises:
             UnknownRunError: no run has the id.
@@ -159,7 +159,7 @@ class HistoryReader:
         return page.current_page[0]
 
     async def to_end(self) -> RunView:
-        """Return the view after all that there is to read; of a reader that does not wait.
+        """Read all existing events and return the view; only for a reader that does not wait.
 
         Raises:
             UnknownRunError: no run has the id.
@@ -191,10 +191,10 @@ class HistoryReader:
         return True
 
     async def _next_page(self) -> None:
-        """Fetch the next page, or the first one again where the server knows the token no more.
+        """Fetch the next page, or the first one again if the server no longer knows the token.
 
-        A token counts the changes of the run, and a server that loads the run again counts anew: it refuses
-        earlier tokens by `CurrentBranchChangedFailure`. Events keep their ids.
+        A token counts the changes of the run, and a server that loads the run again starts a new count: it
+        refuses earlier tokens with `CurrentBranchChangedFailure`. Events keep their ids.
         """
         try:
             await self._pages.fetch_next_page()

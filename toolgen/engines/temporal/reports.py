@@ -1,7 +1,7 @@
 """Reports of activities to followers in other processes, over a channel of the host.
 
-They are best effort: reports that are too long, or that the channel does not accept soon, are dropped. No run
-waits for the channel, and a follower waits for a second.
+Delivery is best effort: reports that are too long, or that the channel does not accept soon, are dropped. No
+run waits for the channel, and a follower waits at most a second.
 """
 
 from __future__ import annotations
@@ -23,9 +23,10 @@ from ..engine import ReportChannel
 from ..in_process.journal import Followers, report_message
 
 REPORT_BYTES: Final = 2**15
-"""Size of the JSON of a report; a longer one is not sent."""
+"""Maximum size of the JSON of a report in bytes; a longer one is not sent."""
 _MOST: Final = 1_000
-"""Reports that wait to be sent, and that wait to be read; of more, the oldest and the newest are dropped."""
+"""Maximum number of unsent and of unread reports; then the oldest unsent and the newest unread are
+dropped."""
 _AT_ONCE: Final = 100
 _PATIENCE_S: Final = 1.0
 """Seconds that a follower waits for the channel."""
@@ -34,7 +35,7 @@ log = logger("toolgen.engines")
 
 
 class _Listening:
-    """How many follow a run in this process, and the task that listens for them."""
+    """Number of followers of a run in this process, and the task that listens for them."""
 
     def __init__(self) -> None:
         self.count = 0
@@ -43,7 +44,7 @@ class _Listening:
 
 
 class Reports:
-    """The reports of an engine on a channel; of one without, nothing happens."""
+    """Sends and receives the reports of an engine over a channel; without a channel, only in this process."""
 
     def __init__(
         self,
@@ -53,20 +54,20 @@ class Reports:
         channel: ReportChannel | None,
         codec: PayloadCodec | None,
     ) -> None:
-        """Construct for the followers of this process; the codec is that of the host, around each report."""
+        """Construct for the followers of this process; `codec` is the host's, and encodes each report."""
         self._followers = followers
         self._engine_id = engine_id
         self._channel = channel
         self._codec = codec
         self._mine = uuid.uuid4().bytes
-        """Prefix of the messages of this process, whose followers have them already."""
+        """Prefix of the messages from this process, whose followers already have them."""
         self._waiting: deque[tuple[str, bytes]] = deque(maxlen=_MOST)
         self._sending: asyncio.Task[None] | None = None
         self._is_failing = False
         self._listening: dict[str, _Listening] = {}
 
     def publish(self, run_id: str, after: int, event: Mapping[str, Json]) -> None:
-        """Publish a report to the followers of a run, in this process and, as far as they take it, in others.
+        """Publish a report to the followers of a run, in this process and, best effort, in others.
 
         `after` is the number of events in the log before it.
         """
@@ -82,7 +83,7 @@ class Reports:
 
     @asynccontextmanager
     async def listening(self, run_id: str) -> AsyncIterator[None]:
-        """Give the followers of a run the reports of other processes meanwhile."""
+        """Pass reports of other processes to the followers of a run inside the context."""
         if self._channel is None:
             yield
             return
@@ -101,7 +102,7 @@ class Reports:
                 listening.task.cancel()
 
     def close(self) -> None:
-        """Drop what was not sent."""
+        """Drop unsent reports."""
         self._waiting.clear()
         if self._sending is not None:
             self._sending.cancel()
@@ -110,14 +111,14 @@ class Reports:
         return f"{self._engine_id}:{run_id}"
 
     async def _send(self, channel: ReportChannel) -> None:
-        """Send what waits, a batch after the other."""
+        """Send the pending messages in batches, one after another."""
         try:
             while self._waiting:
                 batch = [self._waiting.popleft() for _ in range(min(len(self._waiting), _AT_ONCE))]
                 try:
                     await channel.send([(topic, await self._sealed(message)) for topic, message in batch])
                     self._is_failing = False
-                except Exception as error:  # noqa: BLE001 - a channel of the host's; logged once, and the next batch tries again
+                except Exception as error:  # noqa: BLE001 - the host's channel; logged once, and the next batch tries again
                     if not self._is_failing:
                         log.warning("reports do not reach other processes: %s", error)
                     self._is_failing = True
@@ -125,7 +126,7 @@ class Reports:
             self._sending = None
 
     async def _listen(self, channel: ReportChannel, run_id: str, has_begun: asyncio.Event) -> None:
-        """Take messages until nobody follows the run any more."""
+        """Receive messages until the task is canceled because the run has no follower."""
         heard: asyncio.Queue[bytes] = asyncio.Queue(_MOST)
 
         def take(message: bytes) -> None:
@@ -137,7 +138,7 @@ class Reports:
                 has_begun.set()
                 while True:
                     await self._take(await heard.get())
-        except Exception as error:  # noqa: BLE001 - a channel of the host's; logged, and reports are no part of a result
+        except Exception as error:  # noqa: BLE001 - the host's channel; logged, because reports are not part of a result
             log.warning("run %s: reports of other processes were missed: %s", run_id, error)
         finally:
             has_begun.set()
@@ -145,14 +146,14 @@ class Reports:
     async def _take(self, sealed: bytes) -> None:
         try:
             message = await self._opened(sealed)
-        except Exception as error:  # noqa: BLE001 - a codec of the host's; logged, and reports are no part of a result
+        except Exception as error:  # noqa: BLE001 - the host's codec; logged, because reports are not part of a result
             log.warning("a report of another process cannot be read: %s", error)
             return
         if not message.startswith(self._mine):
             self._followers.take_message(message[len(self._mine) :])
 
     async def _sealed(self, message: bytes) -> bytes:
-        """Return a message as it crosses: what the codec makes of it."""
+        """Return a message in its transport form, encoded by the codec."""
         if self._codec is None:
             return message
         return Payloads(payloads=await self._codec.encode([Payload(data=message)])).SerializeToString()

@@ -1,4 +1,4 @@
-"""Runs on Temporal as read from their histories: status, waits, events and lists. No worker is needed."""
+"""Runs on Temporal, read from their histories: status, waits, events and lists. No worker is needed."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ from .reader import Description, HistoryReader
 from .settings import EngineSettings
 
 _AT_ONCE: Final = 20
-"""Histories that are read side by side for a list."""
+"""Number of histories that are read concurrently for a list."""
 _TASK_S: Final = 1.0
-"""Seconds that a status waits for the end of a workflow task, before which new signals are not seen."""
+"""Seconds that a status waits for the end of a workflow task, which hides new signals until then."""
 _PAUSE_S: Final = 0.02
 _LONGEST_PAUSE_S: Final = 0.5
 _LOOKS: Final = 10
-"""Further looks at a run that goes on each time between what the server says of it and its history."""
+"""Maximum number of repeated reads if a run progresses between reading its description and its history."""
 _STATES: Final[Mapping[RunState | None, Sequence[str]]] = {
     None: (RUNNING, ENDED),
     "running": (RUNNING,),
@@ -54,7 +54,7 @@ class RunReading:
         self._followers = followers
 
     async def wait_status(self, run_id: str, op: str) -> WaitStatus | None:
-        """Return the status of a wait; None where none has begun under the key.
+        """Return the status of a wait; None if no wait has begun under the key.
 
         Raises:
             UnknownRunError: no run has the id.
@@ -62,7 +62,7 @@ class RunReading:
         return (await self._view_of(run_id, op)).wait_status(op)
 
     async def kept_answer(self, run_id: str, op: str) -> Json:
-        """Return the payload of the answer that counts for an operation; None while there is none.
+        """Return the payload of the accepted answer to an operation; None if there is none.
 
         Raises:
             UnknownRunError: no run has the id.
@@ -73,8 +73,8 @@ class RunReading:
     async def open_waits(self, *, session: str | None, limit: int) -> tuple[RunWait, ...]:
         """Return the open waits with a subject, oldest run first.
 
-        Of all sessions it reads the runs alone that are listed with something that they wait for, which the
-        server does some milliseconds after they do.
+        Without `session`, it only reads the runs that the server lists with an open wait, which takes the
+        server some milliseconds after the wait began.
         """
         query, waits = runs_query(self._settings.prefix, session), list[RunWait]()
         if session is None:
@@ -96,7 +96,7 @@ class RunReading:
         return self._status_of(run_id, *now)
 
     async def settled(self, run_id: str) -> RunStatus:
-        """Return the status when the run is over, or waits and no child of it goes on.
+        """Return the status when the run is over, or when it waits and no child of it is running.
 
         Raises:
             UnknownRunError: no run has the id.
@@ -132,14 +132,14 @@ class RunReading:
         """
         reader = self._reader(run_id)
         while reader.view.ending is None and await reader.grow():
-            if reader.view.fault:  # the next page may say that the task has succeeded since
+            if reader.view.fault:  # the next page can show that a retry of the task has succeeded
                 self._require_no_fault(run_id, await self._view(run_id))
         return self._status_of(run_id, reader.view, reader.view.ending or "running")
 
     async def events(
         self, run_id: str, *, after: int, follow: bool
     ) -> AsyncIterator[tuple[int, Mapping[str, Json]]]:
-        """Yield the log of a run; of one that the server ended, with the end that it lacks.
+        """Yield the log of a run; if the server ended the run, also the missing last events.
 
         Raises:
             UnknownRunError: no run has the id.
@@ -169,7 +169,7 @@ class RunReading:
     async def list_runs(
         self, *, state: RunState | None, session: str | None, after: str, limit: int
     ) -> tuple[RunStatus, ...]:
-        """Return runs, the newest first. The server lists a run some milliseconds after it began."""
+        """Return runs, newest first. The server lists a run some milliseconds after it began."""
         statuses: list[RunStatus] = []
         listed = self._listed(_STATES[state], session, after, expected=limit)
         most, is_at_end = min(_AT_ONCE, limit), False
@@ -180,12 +180,13 @@ class RunReading:
             page = [self._status_of(run_id, view, now) for run_id, (view, now) in views]
             fitting = [status for status in page if state in (None, status.state)]
             statuses += fitting
-            # Where some do not fit, nobody knows how many have to be read: not one after the other then.
+            # If some runs do not match, the number of runs to read is unknown, so they are read in full
+            # batches.
             most = min(_AT_ONCE, limit - len(statuses)) if len(fitting) == len(ids) else _AT_ONCE
         return tuple(statuses[: max(0, limit)])
 
     async def history(self, run_id: str) -> WorkflowHistory:
-        """Return the whole history of a run.
+        """Return the complete history of a run.
 
         Raises:
             UnknownRunError: no run has the id.
@@ -206,7 +207,7 @@ class RunReading:
         return await self._reader(run_id, waits=False).to_end()
 
     async def _view_of(self, run_id: str, op: str) -> RunView:
-        """Return a view in which a wait is as it is now; without the history where it is open.
+        """Return a view with the current state of a wait; if the wait is open, without reading the history.
 
         Raises:
             UnknownRunError: no run has the id.
@@ -216,7 +217,7 @@ class RunReading:
         return view if view is not None and op in view.waits else await self._view(run_id)
 
     async def _described_after_task(self, run_id: str, most_s: float = _TASK_S) -> Description:
-        """Return what the server says of a run once no worker executes its loop, or after so many seconds.
+        """Return the description of a run once no worker executes its loop, or after this many seconds.
 
         Raises:
             UnknownRunError: no run has the id.
@@ -235,7 +236,7 @@ class RunReading:
     async def _now(
         self, run_id: str, described: Description | None = None, *, looks: int = _LOOKS
     ) -> tuple[RunView, RunState]:
-        """Return what is known of a run, without its history where that does, and its state at that moment.
+        """Return the view of a run, without its history if possible, and its state at that moment.
 
         Raises:
             UnknownRunError: no run has the id.
@@ -244,12 +245,12 @@ class RunReading:
         described = described or await reader.described()
         view = await reader.brief(described) or await self._view(run_id)
         if view.ending is None and described.is_idle and view.length > described.length:
-            # The history that was read later may have other waits than those for which the run was idle.
+            # The history was read later, so its waits can differ from the waits for which the run was idle.
             return await self._now(run_id, looks=looks - 1) if looks else (view, "running")
         return view, view.ending or await self._state(view, described)
 
     async def _views(self, ids: Sequence[str]) -> list[tuple[str, tuple[RunView, RunState]]]:
-        """Return what is known of runs; one that was deleted meanwhile, or cannot be read, is left out."""
+        """Return views and states of runs; leave out a run that was deleted meanwhile or cannot be read."""
         views = await asyncio.gather(*(self._now(run_id) for run_id in ids), return_exceptions=True)
         readable: list[tuple[str, tuple[RunView, RunState]]] = []
         for run_id, view in zip(ids, views, strict=True):
@@ -264,7 +265,7 @@ class RunReading:
     async def _listed(
         self, statuses: Sequence[str], session: str | None, after: str = "", *, expected: int = PAGE
     ) -> AsyncIterator[str]:
-        """Yield the ids of runs, the newest first, after one of them; as `newest_first`."""
+        """Yield the ids of runs, newest first, after one of them; as `newest_first`."""
         query, place = runs_query(self._settings.prefix, session), None
         if after:
             try:
@@ -277,7 +278,7 @@ class RunReading:
             yield run_id
 
     async def _own(self, ids: AsyncIterator[str]) -> AsyncIterator[str]:
-        """Yield the ids of runs by those of their workflows."""
+        """Yield the run ids of workflow ids."""
         async for id_ in ids:
             if id_.startswith(self._settings.prefix):
                 yield id_.removeprefix(self._settings.prefix)
@@ -303,14 +304,14 @@ class RunReading:
         for below in children:
             try:
                 _, state = await self._now(below)
-            except UnknownRunError:  # it is about to begin
+            except UnknownRunError:  # the child is about to begin
                 return "running"
             if state != "waiting":
                 return "running"
         return "waiting"
 
     async def _open_below(self, run_id: str) -> list[str]:
-        """Return the children of a run that are not over, and theirs.
+        """Return the unfinished descendants of a run.
 
         Raises:
             NondeterminismError: one of them, or the run, is stalled.
@@ -320,7 +321,7 @@ class RunReading:
             self._require_no_fault(run_id, await self._view(run_id))
         ids: list[str] = []
         for below in described.open_children:
-            with suppress(UnknownRunError):  # it is about to begin
+            with suppress(UnknownRunError):  # the child is about to begin
                 ids += [*await self._open_below(below), below]
         return ids
 
@@ -341,7 +342,7 @@ class RunReading:
         return list(enumerate(events, 1))[after:]
 
     def _end_of(self, run_id: str, view: RunView) -> list[Mapping[str, Json]]:
-        """Return the end of the log of a run that the server ended without its loop."""
+        """Return the last events of the log of a run that the server ended without its loop."""
         assert view.start is not None, "it is known to be a run"
         ending: Literal["canceled", "failed"] = "canceled" if view.ending == "canceled" else "failed"
         ended = partial(
@@ -360,7 +361,7 @@ class RunReading:
 
 
 async def _read_on(reader: HistoryReader, tell: Callable[[], None]) -> None:
-    """Read until the run is over, and tell of what was read, and where it cannot be read."""
+    """Read until the run is over; call `tell` after each page, and at the end or a failure."""
     try:
         while reader.view.ending is None and await reader.grow():
             tell()

@@ -17,17 +17,18 @@ from ..errors import PayloadTooLargeError
 from ..in_process.operations import ignore_exception
 
 _MOST_OPEN: Final = 1_000
-"""Activities of a run that the server has at once; it takes 2,000, and fails the workflow task with more."""
+"""Maximum number of open activities of a run on the server, which allows 2,000 and fails the workflow task if
+there are more."""
 _MOST_AT_ONCE: Final = 2_500_000
-"""Bytes that a loop may have sent to the server in one workflow task. The server takes messages of 4 MiB,
-and a piece of the log may be in the same one."""
+"""Maximum number of bytes that a loop can send to the server in one workflow task. The server accepts
+messages of 4 MiB, and the same message can contain a piece of the log."""
 
 Begin = Callable[[], workflow.ActivityHandle[Any]]
 
 
 @frozen_record
 class _Waiting:
-    """An activity that the server gets when others have ended."""
+    """Activity that is sent to the server when others have ended."""
 
     op: str
     begin: Begin
@@ -36,27 +37,28 @@ class _Waiting:
 
 
 class ActivityScheduling:
-    """Schedules the activities of a run, the oldest first, and counts what one workflow task sends."""
+    """Schedules the activities of a run, oldest first, and counts the bytes that one workflow task sends."""
 
     def __init__(self) -> None:
         self._open: dict[str, workflow.ActivityHandle[Any]] = {}
-        """The activities that the server has and that have not ended, by operation."""
+        """Unfinished activities on the server, by operation."""
         self._canceled: Set[str] = frozenset()
         self._waiting: deque[_Waiting] = deque()
         self._sent = (0, 0)
-        """The length of the history, which is another one in each task, and the bytes sent in that task."""
+        """Length of the history, which differs in each workflow task, and the bytes sent in that task."""
 
     def start(self, op: str, begin: Begin, size: int, what: str) -> asyncio.Future[Any]:
-        """Schedule an activity now or later, and return its end.
+        """Schedule an activity now or later, and return the future of its end.
 
         Args:
-            op: The key of its operation.
+            op: Key of its operation.
             begin: Schedules it.
-            size: The bytes of its argument that go to the server.
+            size: Number of bytes of its argument that go to the server.
             what: The argument, for messages.
 
         Raises:
-            PayloadTooLargeError: with what else begins now, it is more than one message to the server holds.
+            PayloadTooLargeError: together with everything else that begins now, it exceeds one message to the
+                server.
         """
         if not self._waiting and len(self._open) < _MOST_OPEN:
             self.count(size, what)
@@ -67,7 +69,7 @@ class ActivityScheduling:
         return end
 
     def count(self, size: int, what: str) -> None:
-        """Count what this workflow task schedules.
+        """Count bytes that this workflow task schedules.
 
         Raises:
             PayloadTooLargeError: as `start`.
@@ -81,19 +83,19 @@ class ActivityScheduling:
         self._add(size)
 
     def takes(self, size: int) -> bool:
-        """Count so many bytes of this workflow task, unless they do not fit; return whether they do."""
+        """Count this many bytes for this workflow task, unless they do not fit; return whether they fit."""
         if is_fitting := self._before() + size <= _MOST_AT_ONCE:
             self._add(size)
         return is_fitting
 
     def is_open(self, op: str) -> bool:
-        """Return whether the server has an activity of this key that has not ended, or ends canceled."""
+        """Return whether the server has an unfinished activity with this key, or had one at `cancel`."""
         return op in self._open or op in self._canceled
 
     def cancel(self) -> bool:
-        """Cancel all activities, and return whether the server has one that has not ended.
+        """Cancel all activities, and return whether the server has an unfinished one.
 
-        Those that it has not got yet are never scheduled.
+        Activities that were not sent to the server yet are never scheduled.
         """
         self._canceled = frozenset(self._open)
         for waiting in self._waiting:
@@ -111,10 +113,10 @@ class ActivityScheduling:
     def _ended(self, op: str, handle: asyncio.Task[object]) -> None:
         del self._open[op]
         if handle.cancelled() or not isinstance(handle.exception(), ActivityError | None):
-            return  # the run leaves the memory of its worker
+            return  # the worker evicts the run from memory
         while self._waiting and len(self._open) < _MOST_OPEN:
             first = self._waiting[0]
-            if self._open and not self._fits(first.size):  # it comes after the next that ends
+            if self._open and not self._fits(first.size):  # scheduled after the next activity ends
                 return
             self._waiting.popleft()
             self._add(first.size)
@@ -132,7 +134,7 @@ class ActivityScheduling:
 
 
 def _pass_on(end: asyncio.Future[Any], handle: asyncio.Task[object]) -> None:
-    """Give the end of an activity to those who wait for it since before it was scheduled."""
+    """Pass the end of an activity to the future that was created before the activity was scheduled."""
     if end.done():
         return
     if handle.cancelled():

@@ -1,4 +1,4 @@
-"""The settings of an engine: the host's options, and the settings that the namespace needs."""
+"""Settings of an engine: options of the host, and settings that the namespace needs."""
 
 from __future__ import annotations
 
@@ -33,39 +33,38 @@ TURN_KEY: Final = SearchAttributeKey.for_keyword(TURN)
 WAITS_KEY: Final = SearchAttributeKey.for_keyword_list(WAITS)
 _KEYS: Final = (SESSION_KEY, AGENT_KEY, TURN_KEY, WAITS_KEY)
 LARGEST: Final = 1_500_000
-"""Bytes of JSON of one entry of a log without a store of large values. The server takes payloads of 2 MiB,
-and messages of 4 MiB with all that one workflow task schedules."""
+"""Maximum size of the JSON of one log entry in bytes, without a large-value store. The server accepts
+payloads of 2 MiB, and messages of 4 MiB with everything that one workflow task schedules."""
 _SERVER_TAKES: Final = 2_000_000
-"""Bytes of a value that has no place beside the server, which takes 2 MiB with all that is around it."""
+"""Maximum size of a value on the server, in bytes; the server accepts 2 MiB including overhead."""
 _BEATS: Final = 6
-"""Heartbeats within the time after which a worker counts as lost."""
+"""Number of heartbeats within the time after which a worker counts as lost."""
 
 
 @frozen_record
 class TemporalLimits:
-    """The times and sizes of an engine on Temporal."""
+    """Timeouts and maximum sizes of an engine on Temporal."""
 
     heartbeat_s: float = 30.0
-    """The seconds after which a worker without heartbeat counts as lost. A call that holds the event loop of
-    its worker for longer is taken for lost, too."""
+    """Seconds without a heartbeat after which a worker counts as lost. A call that blocks the event loop of
+    its worker for longer also makes the worker count as lost."""
     reply_s: float = 2.0
-    """The seconds for which an answer and a cancellation wait for a worker."""
+    """Seconds that an answer or a cancellation waits for a worker."""
     max_payload_bytes: int = 1_000_000
-    """The most bytes of JSON of one argument, result or signal; without `payloads` at most 2,000,000, since
-    the server takes payloads of 2 MiB."""
+    """Maximum size of the JSON of one argument, result or signal, in bytes; without `payloads` at most
+    2,000,000, because the server accepts payloads of 2 MiB."""
     offload_bytes: int = 64_000
-    """The most bytes of one payload, as the codec has made it, that go to the server where the engine has
-    `payloads`."""
+    """Maximum size of an encoded payload that goes to the server, in bytes, if the engine has `payloads`."""
     max_cached_runs: int = 1_000
-    """The most runs that a worker keeps in memory; others are read again."""
+    """Maximum number of runs that a worker caches in memory; other runs are read again."""
     max_activities: int = 100
-    """The most activities that a worker executes at once."""
+    """Maximum number of concurrent activities of a worker."""
 
     def require_fitting(self, *, has_store: bool) -> None:
-        """Raise where the server would refuse what the engine sends.
+        """Raise if the server would refuse payloads of the engine.
 
         Raises:
-            EngineError: as said.
+            EngineError: a limit is too high or too low.
         """
         if self.max_payload_bytes > _SERVER_TAKES and not has_store:
             raise EngineError(
@@ -79,12 +78,12 @@ class TemporalLimits:
 
 @frozen_record
 class EngineSettings:
-    """The settings of an engine that its clients, its workers and their workflows read."""
+    """Settings that the clients, the workers and the workflows of an engine read."""
 
     prefix: str
     queue: str
     queues: Mapping[str, str]
-    """The task queue of the runs of an agent."""
+    """Task queue of the runs of each agent, by agent id."""
     limits: TemporalLimits
     payloads: PayloadStore | None
     """Store of values larger than `offload_bytes`; None if all values go to the server."""
@@ -94,40 +93,40 @@ class EngineSettings:
     last_events: LastEvents | None = None
 
     def queue_of(self, input_: object) -> str:
-        """Return the task queue of a run, by the input of its loop."""
+        """Return the task queue of a run, from the input of its loop."""
         return self.queues.get(agent_of(input_), self.queue)
 
     @property
     def heartbeat(self) -> timedelta:
-        """The time after which a worker without heartbeat counts as lost."""
+        """Time without a heartbeat after which a worker counts as lost."""
         return timedelta(seconds=self.limits.heartbeat_s)
 
     @property
     def reply(self) -> timedelta:
-        """The time for which an answer and a cancellation wait for a worker."""
+        """Time that an answer or a cancellation waits for a worker."""
         return timedelta(seconds=self.limits.reply_s)
 
     @property
     def beat(self) -> timedelta:
-        """The time between two heartbeats."""
+        """Time between two heartbeats."""
         return self.heartbeat / _BEATS
 
     @property
     def largest_entry(self) -> int:
-        """The most bytes of JSON of one entry of a log."""
+        """Maximum size of the JSON of one log entry, in bytes."""
         return LARGEST if self.payloads is None else max(LARGEST, self.limits.max_payload_bytes)
 
     def sent(self, size: int) -> int:
-        """Return the most bytes that go to the server of a value of so many bytes of JSON."""
+        """Return the maximum number of bytes that the server receives for a value with this JSON size."""
         return size if self.payloads is None else min(size, self.limits.offload_bytes)
 
 
 SETTINGS: Final[ContextVar[EngineSettings]] = ContextVar("toolgen.engines.temporal")
-"""The settings of the worker that executes a workflow."""
+"""Settings of the worker that executes a workflow."""
 
 
 class GivesSettings(Interceptor):
-    """Sets the settings before a workflow is executed: its class is one for all engines."""
+    """Sets the settings before a workflow is executed, because all engines share one workflow class."""
 
     def __init__(self, settings: EngineSettings) -> None:
         self._settings = settings
@@ -146,7 +145,7 @@ class GivesSettings(Interceptor):
 
 
 def search_attributes(start: RunStart) -> TypedSearchAttributes:
-    """Return what a run is found by; it waits for nothing yet."""
+    """Return the search attributes of a new run, which has no open waits."""
     input_ = start["input"]
     values = {SESSION_KEY: start["session"], AGENT_KEY: agent_of(input_), TURN_KEY: turn_of(input_)}
     pairs: list[Any] = [SearchAttributePair(key, attribute(value)) for key, value in values.items() if value]
@@ -154,10 +153,10 @@ def search_attributes(start: RunStart) -> TypedSearchAttributes:
 
 
 async def add_search_attributes(client: Client) -> None:
-    """Add the search attributes of runs to the namespace where they are missing.
+    """Add the search attributes of runs to the namespace if they are missing.
 
     Raises:
-        EngineError: the server does not say which there are, or refuses.
+        EngineError: the server cannot list its attributes, or refuses to add them.
     """
     with of_server():
         there = await client.operator_service.list_search_attributes(

@@ -21,9 +21,9 @@ from .settings import EngineSettings, GivesSettings
 from .workflow import RunWorkflow
 
 _STICKY: Final = timedelta(seconds=1)
-"""The time that a workflow task waits for the worker that has the run in memory."""
+"""Time that a workflow task waits for the worker that has the run in memory."""
 _END_S: Final = 60
-"""Seconds for a worker to end once its activities had their time."""
+"""Seconds that a worker has to end after the drain time of its activities."""
 _SERVED: Final[Mapping[WorkerRole, str]] = {
     "all": "runs and activities",
     "runs": "runs",
@@ -34,10 +34,10 @@ log = logger("toolgen.engines")
 
 
 class Workers:
-    """A worker of the SDK for each task queue; none before `start`."""
+    """One SDK worker for each task queue; none before `start`."""
 
     def __init__(self, queues: Collection[str]) -> None:
-        """Construct without workers; they serve all of these queues, unless `assign` says otherwise."""
+        """Construct without workers; they serve all these queues, unless `assign` selects others."""
         self._queues = tuple(sorted(set(queues)))
         self._served: tuple[str, ...] = ()
         self._role: WorkerRole = "all"
@@ -46,19 +46,19 @@ class Workers:
 
     @property
     def have_started(self) -> bool:
-        """Whether they were started, and not closed since; one may have ended by itself."""
+        """Whether the workers were started, and not closed since; a worker might have stopped on its own."""
         return bool(self._running)
 
     @property
     def are_working(self) -> bool:
-        """Whether they were started, and all of them go on."""
+        """Whether the workers were started, and all of them are running."""
         return self.have_started and not any(task.done() for _, task in self._running)
 
     def assign(self, queues: Collection[str], role: WorkerRole, drain: timedelta) -> None:
-        """Set what they serve, as `QueueEngine.assign`.
+        """Set the queues, the role and the drain time; as `QueueEngine.assign`.
 
         Raises:
-            EngineError: they have started, or the engine has no queue of such a name.
+            EngineError: the workers have started, or the engine has no queue with one of these names.
         """
         if self.have_started:
             raise EngineError("the worker of this process has started already")
@@ -94,9 +94,9 @@ class Workers:
             self._running.append((worker, task))
 
     async def close(self) -> None:
-        """Stop them all at once; activities in flight have the seconds of `assign` to end.
+        """Stop all workers concurrently; activities in flight have the drain time of `assign` to end.
 
-        A worker of the SDK that has not ended some time after that is left, and logged.
+        An SDK worker that has not ended `_END_S` seconds after that is abandoned and logged.
         """
         running, self._running = self._running, []
         ending = [asyncio.ensure_future(worker.shutdown()) for worker, task in running if not task.done()]
@@ -117,6 +117,6 @@ class Workers:
 
 
 def _log_end(task: asyncio.Task[None]) -> None:
-    """Log a worker that ended by itself."""
+    """Log a worker that stopped on its own with an error."""
     if not task.cancelled() and (error := task.exception()) is not None:
         log.error("the %s ended", task.get_name(), exc_info=error)

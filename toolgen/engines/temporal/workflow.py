@@ -42,8 +42,8 @@ Ending = Literal["completed", "failed", "canceled"]
 _PROJECTED: Final = "projected"
 """Patch that each run of `VERSION` has from its beginning."""
 _ALL_BEGUN: Final = "all-begun"
-"""Patch: before its last events, a run that does not complete takes one workflow task more, with the records
-of the activities that began before the server knew that they are canceled."""
+"""Patch: before its last events, a run that does not complete takes one more workflow task, which receives
+the records of activities that began before the server knew about their cancellation."""
 _NEXT_TASK_S: Final = 0.001
 
 log = logger("toolgen.engines")
@@ -51,7 +51,7 @@ log = logger("toolgen.engines")
 
 @workflow.defn(name=WORKFLOW)
 class RunWorkflow:
-    """A run. It stands still where its loop does something else than its history holds."""
+    """A run. It stalls if its loop makes other operations than its history has."""
 
     def __init__(self) -> None:
         self._inbox = Inbox()
@@ -83,7 +83,7 @@ class RunWorkflow:
 
     @workflow.update(name=ANSWER)
     async def answer(self, *args: Any) -> KeptAnswer:
-        """Keep an answer, and return the one that counts: where the loop waits for it, once the loop has it.
+        """Store an answer, and return the one that counts, after a waiting loop has consumed it.
 
         Raises:
             ApplicationError: it is malformed.
@@ -127,7 +127,7 @@ class RunWorkflow:
         while not end.done():
             try:
                 await asyncio.shield(end)
-            except asyncio.CancelledError:  # a run that is over is not canceled
+            except asyncio.CancelledError:  # a run that is over cannot be canceled
                 _require_living()
         end.result()
         _require_log(context)
@@ -142,7 +142,7 @@ class RunWorkflow:
     async def _end(
         self, context: WorkflowContext, loop: asyncio.Future[Any], ending: Ending, error: str
     ) -> None:
-        """Cancel what goes on, and close the log."""
+        """Cancel the remaining work, and close the log."""
         self._inbox.is_closed = True
         loop.cancel()
         is_cut = context.activities.cancel()
@@ -173,13 +173,13 @@ class RunWorkflow:
 
 
 def _ending(run_id: str, problem: BaseException | None) -> tuple[Ending, str]:
-    """Return how a run ends whose loop has returned, or raised a problem, and what its status says."""
+    """Return how a run ends whose loop has returned or raised, and the message for its status."""
     if problem is None:
         return "completed", ""
     reason = workflow.cancellation_reason()
     if reason is not None and isinstance(problem, asyncio.CancelledError):
         return "canceled", cancel_reason(reason)
-    return "failed", failure_text(run_id, problem, workflow.uuid4().hex[:12])  # in a replay the same
+    return "failed", failure_text(run_id, problem, workflow.uuid4().hex[:12])  # the same id in a replay
 
 
 def _log_dropped(what: str) -> None:
@@ -204,7 +204,7 @@ def _require_start(args: Sequence[object]) -> RunStart:
 
     Raises:
         ApplicationError: it is malformed.
-        RuntimeError: the run is of another version; the workflow task fails, not the workflow.
+        RuntimeError: the run has another version; the workflow task fails, not the workflow.
     """
     start = received_start(args)
     if start is None:
@@ -222,10 +222,10 @@ def _require_start(args: Sequence[object]) -> RunStart:
 
 
 def _require_log(context: WorkflowContext) -> None:
-    """Raise where the log of a run cannot be written: the workflow task fails, not the workflow.
+    """Raise if the log of a run cannot be written: the workflow task fails, not the workflow.
 
     Raises:
-        RuntimeError: as said.
+        RuntimeError: the log cannot be written.
     """
     if (failure := context.log.failure) is not None:
         message = "its log cannot be written"
@@ -234,7 +234,7 @@ def _require_log(context: WorkflowContext) -> None:
 
 
 def _require_living() -> None:
-    """Raise, as the SDK does, where the run leaves the memory of its worker: nothing may be done then."""
+    """Raise, as the SDK does, if the worker evicts the run from memory: the workflow must stop then."""
     workflow.random()
 
 
@@ -258,6 +258,6 @@ async def _cancel_detached(context: WorkflowContext, reason: str) -> None:
 def _cancel_without_log(
     context: WorkflowContext, loop: asyncio.Future[Any], writing: asyncio.Future[None]
 ) -> None:
-    """Cancel a loop whose log is not written any more; its run looks why."""
+    """Cancel a loop whose log can no longer be written; its run then raises the reason."""
     if context.log.failure is not None:
         loop.cancel()
