@@ -1,4 +1,4 @@
-"""Writes a file of a store atomically, so that a kill or power failure never leaves half of it."""
+"""Writes a store file atomically, so that a kill or a power failure never leaves a partial file."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from typing import Final
 from .folder_sync import sync_folder
 
 MODE: Final = 0o600
-"""The mode of a new file: what it holds is the business of its owner."""
+"""Mode of a new file: only its owner can access it."""
 _BYTES: Final = 8
-"""Random bytes in the name of a draft."""
+"""Number of random bytes in the name of a draft file."""
 
 
 def write_atomically(path: Path, pieces: Iterable[bytes], *, replaces: bool = True) -> None:
-    """Write a file for its owner only, and return when it is on the disk under its name.
+    """Write a file that only its owner can access, and return when it is on disk under its name.
 
-    It is written under another name beside its place, synced, and moved. Without `replaces`, a file that is
-    there stays as it is: the first of several processes counts.
+    The file is written under another name in the same folder, synced, and moved. Without `replaces`, an
+    existing file stays unchanged, so the first of several processes wins.
 
     Raises:
-        OSError: it cannot be written; what was there stays.
+        OSError: the file cannot be written; an existing file stays unchanged.
     """
     draft = path.with_name(f"{path.name}.{secrets.token_hex(_BYTES)}.new")
     descriptor = os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, MODE)
@@ -46,7 +46,7 @@ def write_atomically(path: Path, pieces: Iterable[bytes], *, replaces: bool = Tr
 
 
 def remove_drafts(path: Path) -> None:
-    """Remove what killed processes left of a file that no other process writes now."""
+    """Remove the drafts that killed processes left of a file; no other process may be writing the file."""
     is_draft = re.compile(rf"{re.escape(path.name)}\.[0-9a-f]{{{2 * _BYTES}}}\.new").fullmatch
     for file in path.parent.iterdir():
         if is_draft(file.name):

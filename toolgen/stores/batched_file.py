@@ -1,7 +1,7 @@
-"""The tables of a store in a file that is written in batches, such as that of the runs of an engine.
+"""Tables of a store in a file that is written in batches, for example the file of an engine's runs.
 
-What the store writes is committed with what the owner of the file writes: rows that belong together are in
-one transaction, and the others in the order in which they were put.
+Rows of the store are committed with rows of the file's owner: rows that belong together are in one
+transaction, and the others in the order in which they were put.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ T = TypeVar("T")
 
 
 class BatchedFile:
-    """The `Database` of a store in the file of somebody else, who opens and closes it."""
+    """The `Database` of a store in a file that its owner opens and closes."""
 
     def __init__(self, batches: SqliteBatches) -> None:
         self._batches = batches
         self._put_into = 0
-        """The newest batch that the store has put rows into."""
+        """Number of the newest batch that contains rows of the store."""
 
     async def write(
         self, step: Step[T], *, is_brief: bool = False, may_repeat: bool = False, is_snapshot: bool = False
@@ -30,20 +30,20 @@ class BatchedFile:
         """Run a step in the transaction of the next batch, after its rows, and return its value.
 
         Raises:
-            StoreError: the batch cannot be written, and nothing of the step is kept; or another event loop
-                has the file.
+            StoreError: the batch cannot be written, and nothing of the step is stored; or another event loop
+                owns the file.
         """
         self._batches.require_loop()
         return await self._batches.run(on_connection(step))
 
     async def put(self, statements: Sequence[tuple[str, Sequence[Any]]]) -> None:
-        """Execute statements with the next batch, and do not wait for it.
+        """Execute statements with the next batch, without waiting for it.
 
-        What the owner puts afterwards, such as the end of the operation that has made them, is never
-        committed without them. They stay in memory until they can be written.
+        Rows that the owner puts afterwards, for example the end of the operation that executed this, are
+        never committed without them. The statements stay in memory until they can be written.
 
         Raises:
-            StoreError: another event loop has the file, or another process.
+            StoreError: another event loop, or another process, owns the file.
         """
         self._batches.require_loop()
         for sql, values in statements:
@@ -51,7 +51,7 @@ class BatchedFile:
         self._put_into = self._batches.collecting
 
     async def read(self, step: Step[T], *, is_brief: bool = False) -> T:
-        """Run a step on what is committed, all that was put among it, and return its value.
+        """Run a step on committed rows, after committing all rows that were put, and return its value.
 
         Raises:
             StoreError: the file cannot be used; the class says why.
@@ -62,7 +62,7 @@ class BatchedFile:
         return await self._batches.read_apart(on_connection(step), is_brief=is_brief)
 
     async def vacuum(self) -> None:
-        """Rewrite the file without what was deleted, and empty its write-ahead log.
+        """Rewrite the file without the deleted rows, and empty its write-ahead log.
 
         Raises:
             StoreError: the file cannot be used; the class says why.
@@ -70,10 +70,10 @@ class BatchedFile:
         await self._batches.vacuum()
 
     async def check(self) -> None:
-        """Return where what was put is written, as far as it was tried.
+        """Return if all rows that were put are written, or if no write has failed yet.
 
         Raises:
-            StoreError: the newest batch was not; the class says why.
+            StoreError: the newest batch could not be written; the class says why.
         """
         if problem := self._batches.damage or self._batches.fault:
             raise problem

@@ -1,4 +1,4 @@
-"""Checks the disk of a file without SQLite, which cannot tell damage from a failing read.
+"""Checks the disk of a file without SQLite, which cannot distinguish damage from a failing read.
 
 SQLite reports an unreadable page as damage, and reports every failed write as the same error unless the disk
 is full.
@@ -14,15 +14,15 @@ from pathlib import Path
 from typing import Final
 
 _PIECE: Final = 2**12
-"""Bytes of a read: a disk that fails at times does so at one of many."""
+"""Size of one read in bytes; with many reads, a disk that fails only sometimes is likely to fail once."""
 _DRAFT: Final = bytes(2**16)
 _descriptors: dict[tuple[int, int], int] = {}
-"""Descriptors of files of SQLite, by device and inode. Closing one would drop the locks that SQLite has on
-the file (POSIX), so they stay open; only a file that was suspected of damage has one."""
+"""Descriptors of SQLite files, by device and inode. Closing one would drop the locks that SQLite has on the
+file (POSIX), so they stay open. Only files that were suspected of damage are here."""
 
 
 def read_fault(path: Path) -> OSError | None:
-    """Return why a file of SQLite or its write-ahead log cannot be read to its end; None where both can."""
+    """Return why a SQLite file or its write-ahead log cannot be read to its end; None if both can."""
     try:
         status = os.stat(path)
         key = (status.st_dev, status.st_ino)
@@ -50,7 +50,7 @@ def _read_all(descriptor: int, size: int) -> None:
     """Read a file to its end.
 
     Raises:
-        OSError: it cannot be read, or ends before so many bytes.
+        OSError: it cannot be read, or is shorter than `size` bytes.
     """
     offset = 0
     while piece := os.pread(descriptor, _PIECE, offset):
@@ -60,7 +60,7 @@ def _read_all(descriptor: int, size: int) -> None:
 
 
 def write_fault(path: Path) -> OSError:
-    """Return why nothing can be written beside a file; an `EIO` where something can."""
+    """Return why nothing can be written beside a file; an `EIO` error if writing works."""
     soft, _ = resource.getrlimit(resource.RLIMIT_FSIZE)
     if soft != resource.RLIM_INFINITY:
         return OSError(errno.EFBIG, os.strerror(errno.EFBIG))
@@ -75,7 +75,7 @@ def write_fault(path: Path) -> OSError:
 
 
 def is_read_only(path: Path) -> bool:
-    """Return whether the disk of a file is mounted without writing."""
+    """Return whether the disk of a file is mounted read-only."""
     try:
         return bool(os.statvfs(path.parent).f_flag & os.ST_RDONLY)
     except OSError:

@@ -1,24 +1,24 @@
 """Errors of the file, the folder or the server of a store; nothing of the failed step was stored.
 
-The exception is a `StoreConnectionError` that says so.
+Only a `StoreConnectionError` with `is_unknown` leaves open whether the step was stored.
 
 StoreError                   any other failure
 ├── StoreLockedError         another process writes for too long; temporary
 ├── StoreDiskError           the disk cannot be read or written; temporary
-├── StoreFullError           there is no room for what was to be written; temporary
+├── StoreFullError           the disk or the quota has no room for the data; temporary
 ├── StoreReadOnlyError       the file or its folder cannot be written to; temporary
 ├── StoreMissingError        the file was removed while it was open, or its folder does not exist; temporary
 ├── StoreCorruptError        the file is damaged
 ├── StoreFormatError         another version of toolgen wrote the file
-├── ForeignFileError         the file holds something else
-├── ForeignSecretError       what it keeps was encrypted with another secret
-├── UnsafeFileError          others can write the file, or read a secret in it, or it is a link elsewhere
-├── LeaseLostError           the file of a lock was removed or replaced, so that another process may have it
-├── ReplacedFileError        the file is another one than before
+├── ForeignFileError         the file has other contents
+├── ForeignSecretError       its data was encrypted with another secret
+├── UnsafeFileError          others can write the file, or read its secret, or it links out of its folder
+├── LeaseLostError           the file of a lock was removed or replaced, so another process might hold it
+├── ReplacedFileError        the file was replaced by another one
 ├── StoreConnectionError     the server cannot be reached, or closed the connection; temporary
 └── StoreClosedError         the store was closed
 
-Of a temporary error the same step may work later, since nothing that is kept is wrong (`outages.py`).
+After a temporary error, the same step might work later, because no stored data is wrong (`outages.py`).
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ from toolgen.contract.errors import ToolgenError
 
 _NOT_ALLOWED: Final = frozenset((errno.EACCES, errno.EPERM))
 _NO_ROOM: Final = frozenset((errno.ENOSPC, errno.EDQUOT, errno.EFBIG))
-"""The disk is full, or the quota or the limit of the size of a file reached."""
+"""The disk is full, or the quota or the file size limit is reached."""
 _FAILS: Final = frozenset(
     (errno.EIO, errno.ENXIO, errno.ENODEV, errno.ESTALE, errno.ETIMEDOUT, errno.ENOTCONN)
 )
 _LACKS: Final = frozenset((errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ENOLCK, errno.EAGAIN))
-"""The process or its machine has no more of what it takes to open, lock or read a file."""
+"""The process or its machine has run out of a resource for opening, locking or reading files."""
 READ_ONLY: Final = (
     "mount its disk for writing, and find out why it is read-only: a system does that after disk errors"
 )
@@ -51,29 +51,29 @@ class StoreError(ToolgenError):
     """A store cannot be used; the message names its file or its server."""
 
     is_temporary: ClassVar[bool] = False
-    """The same step may work later: nothing that is kept is wrong."""
+    """Whether the same step might work later, because no stored data is wrong."""
     public_text: ClassVar[str] = "a store of the runtime cannot be used, and the log has the details"
     """Text for clients and models, without the name of a server or file."""
 
     def __init__(self, message: str, *, path: Path | None = None, server: str = "", hint: str) -> None:
         super().__init__(f"{server or repr(str(path))} {message}", hint=hint)
         self.path = path
-        """The file or folder; None for a store on a server."""
+        """Path of the file or folder; None for a store on a server."""
         self.server = server
-        """The server and its database, without a password; "" for a store in files."""
+        """Server and database, without a password; "" for a store in files."""
 
 
 class StoreLockedError(StoreError):
-    """Another process holds the file for longer than a step waits."""
+    """Another process locks the file for longer than a step waits."""
 
     is_temporary = True
     public_text = "a store of the runtime is locked by another process"
 
 
 class StoreDiskError(StoreError):
-    """The disk of the file cannot be read or written, or nothing more can be opened for now.
+    """The disk of the file cannot be read or written, or the process cannot open more files for now.
 
-    What the file holds is not known to be damaged.
+    The contents of the file are not known to be damaged.
     """
 
     is_temporary = True
@@ -81,7 +81,7 @@ class StoreDiskError(StoreError):
 
 
 class StoreFullError(StoreError):
-    """There is no room for what was to be written."""
+    """The disk or the quota has no room for the data to be written."""
 
     is_temporary = True
     public_text = "a store of the runtime is out of space"
@@ -110,23 +110,23 @@ class StoreFormatError(StoreError):
 
 
 class ForeignFileError(StoreError):
-    """The file holds something else than the store keeps."""
+    """The file has other contents than the store expects."""
 
 
 class ForeignSecretError(StoreError):
-    """What the store keeps was encrypted with another secret than it was opened with."""
+    """The data of the store was encrypted with another secret than the one passed now."""
 
 
 class UnsafeFileError(StoreError):
-    """Every user can write the file, others can read the secret in it, or a link leads out of its folder."""
+    """Every user can write the file, others can read its secret, or it links out of its folder."""
 
 
 class LeaseLostError(StoreError):
-    """The file of a lock was removed or replaced, so that another process may have the lock too."""
+    """The file of a lock was removed or replaced, so another process might hold the lock too."""
 
 
 class ReplacedFileError(StoreError):
-    """The file is another one than what is kept beside it knows."""
+    """The file is another one than the files beside it expect."""
 
 
 class StoreConnectionError(StoreError):
@@ -146,14 +146,14 @@ class StoreClosedError(StoreError):
 
 
 def system_error(error: OSError, path: Path, what: str, *, allow: str, hint: str) -> StoreError:
-    """Return the store error for an error of the system.
+    """Return the store error for an error of the operating system.
 
     Args:
-        error: What the system has raised.
+        error: The error.
         path: The file or folder.
-        what: What failed, such as "cannot be created".
-        allow: The hint where the user may not write.
-        hint: What else to do.
+        what: The failed operation, for example "cannot be created".
+        allow: Hint if the process lacks the permission.
+        hint: Hint for all other causes.
     """
     message = f"{what}: {error.strerror}"
     if error.errno in _NOT_ALLOWED:

@@ -1,8 +1,8 @@
 """Watches a file for changes by other processes, with notifications and a check each second.
 
-Datagram sockets are next to the file. The worker's socket has a fixed name; clients announce theirs to it,
-and it notifies them, optionally with a message. A datagram can be lost or find no socket, which is why there
-is the check. Messages are best effort: a message that no socket accepts at once is lost.
+Datagram sockets are next to the file. The worker's socket has a fixed name. Clients announce their sockets to
+it, and it notifies them, optionally with a message. The check is necessary because a datagram can be lost or
+find no socket. Messages are best effort: a message that no socket accepts immediately is lost.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from toolgen.contract.tasks import CallLater, Timer
 _POLL_S: Final = 1.0
 _MODE: Final = 0o600
 MESSAGE_BYTES: Final = 2**15
-"""Size of a message; a longer one is not sent."""
+"""Maximum size of a message in bytes; a longer one is not sent."""
 _ADDRESS_BYTES: Final = 100
-"""Maximum length of a socket address (`sockaddr_un`); a descriptor of the folder leads to a longer one."""
+"""Maximum length of a socket address (`sockaddr_un`); longer paths use a descriptor of the folder."""
 
 
 class FileWatch:
-    """Calls back when the file may have changed; belongs to the event loop that started it."""
+    """Calls back when the file might have changed; belongs to the event loop that started it."""
 
     def __init__(
         self,
@@ -38,7 +38,7 @@ class FileWatch:
         on_change: Callable[[], None],
         on_message: Callable[[bytes], None],
     ) -> None:
-        """Take what is called when the file may have changed, and what a client calls with each message."""
+        """Construct it with callbacks for a possible change of the file, and for each message to a client."""
         self._folder = path.parent
         self._worker = f"{path.name}.bell"
         self._pattern = re.compile(re.escape(path.name) + r"\.[0-9a-f]{16}\.bell")
@@ -59,7 +59,7 @@ class FileWatch:
         return self._loop is not None
 
     def start(self, *, is_worker: bool) -> None:
-        """Start to watch, if not started yet; the worker gets the notifications of all clients."""
+        """Start watching, if not started yet; the worker receives the notifications of all clients."""
         loop = asyncio.get_running_loop()
         if loop is self._loop and (self._is_worker or not is_worker):
             return
@@ -68,7 +68,7 @@ class FileWatch:
         self._own = self._worker if is_worker else f"{self._worker[:-5]}.{secrets.token_hex(8)}.bell"
         try:
             self._listen(loop)
-        except (OSError, AttributeError):  # not on this disk, or not on this system
+        except (OSError, AttributeError):  # this disk or this system has no such sockets
             self._close()
         if not is_worker:
             self.notify()
@@ -83,7 +83,7 @@ class FileWatch:
         self._is_worker = False
 
     def notify(self) -> bool:
-        """Notify other processes that the file has changed; return False when there is no worker."""
+        """Notify other processes that the file has changed; return False if there is no worker."""
         if not self._is_worker:
             return self._socket is None or self._send(self._worker, self._own.encode())
         for name in list(self._clients):
@@ -95,11 +95,11 @@ class FileWatch:
 
     @property
     def has_clients(self) -> bool:
-        """Whether this is the worker's, and somebody else watches the file."""
+        """Whether this is the worker's watch, and a client watches the file."""
         return bool(self._clients)
 
     def send(self, message: bytes) -> None:
-        """Send a message to all clients that take it now; only the worker does."""
+        """Send a message to all clients that can accept it now; only the worker calls this."""
         if 0 < len(message) <= MESSAGE_BYTES:
             for name in self._clients:
                 self._send(name, message)
@@ -116,7 +116,7 @@ class FileWatch:
         self._socket.setblocking(False)
         weakref.finalize(self, self._socket.close)
         if self._is_worker:
-            (self._folder / self._own).unlink(missing_ok=True)  # of a worker that was killed
+            (self._folder / self._own).unlink(missing_ok=True)  # the socket of a worker that was killed
         self._socket.bind(self._address(self._own))
         os.chmod(self._folder / self._own, _MODE)
         loop.add_reader(self._socket, self._on_readable)
@@ -139,7 +139,7 @@ class FileWatch:
             self._socket.sendto(body, self._address(name))
         except (ConnectionRefusedError, FileNotFoundError):
             return False
-        except OSError:  # its queue is full, so that it will look anyway
+        except OSError:  # the queue of the receiver is full, so it will check the file anyway
             return True
         return True
 

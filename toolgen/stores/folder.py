@@ -1,8 +1,8 @@
 """A folder of a store: records and blobs, each under the hash of its key, so that no key is a path.
 
-Each step has the folder to itself, or shares it with other readers, over all processes; it runs in a thread
-of the folder's own, so that a folder that is locked holds up nobody else.
-Files are written beside their place and moved there, so that a killed process leaves none half written.
+Each step locks the folder across all processes, exclusively or shared with other readers. It runs in a thread
+of the folder, so a locked folder blocks no other work. Files are written under another name and then moved,
+so a killed process leaves no partial file.
 """
 
 from __future__ import annotations
@@ -40,30 +40,30 @@ BUSY_S: Final = 10.0
 """Maximum wait of a step for other processes, in seconds."""
 _RETRY_S: Final = 0.005
 _MODE: Final = 0o700
-"""The mode of a new folder: what it holds is the business of its owner."""
+"""Mode of a new folder: only its owner can access it."""
 _GONE: Final = "gone-"
-"""Prefix of the name of a shelf that is being removed."""
+"""Name prefix of a bucket that is being removed."""
 
 
 def _make_folder(path: Path) -> None:
-    """Create a folder unless it is there."""
+    """Create a folder if it is missing."""
     if not path.is_dir():
         path.mkdir(mode=_MODE, exist_ok=True)
         sync_folder(path.parent)
 
 
 class Bucket:
-    """A folder within the store: JSON documents by name, and blobs by digest. It may not exist yet."""
+    """A folder within the store: JSON documents by name, and blobs by digest. It might not exist yet."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
 
     def documents(self) -> Iterator[Any]:
-        """Yield the documents, by the hashes of their names."""
+        """Yield the documents, ordered by the hashes of their names."""
         yield from map(_parsed, sorted(self.path.glob("*.json")))
 
     def document(self, name: str) -> Any:
-        """Return the document of a name; None where there is none."""
+        """Return the document with a name; None if there is none."""
         file = self._file(name)
         return _parsed(file) if file.exists() else None
 
@@ -83,7 +83,7 @@ class Bucket:
         """Return the data of a digest.
 
         Raises:
-            StoreCorruptError: it is not there any more, or is other data.
+            StoreCorruptError: the data is missing or was changed.
         """
         file = self.path / digest
         try:
@@ -103,13 +103,13 @@ class Bucket:
 
 
 class Folder:
-    """A folder of buckets; several processes on one machine may use it, on Windows one."""
+    """A folder of buckets, for several processes on one machine; on Windows only for one process."""
 
     def __init__(self, path: str | Path, *, busy_s: float = BUSY_S) -> None:
-        """Open the folder, which is created where it is missing, with access for its owner only.
+        """Open the folder; if it is missing, create it with access only for its owner.
 
         Raises:
-            StoreError: it cannot be created, or is no folder; the class says why.
+            StoreError: it cannot be created, or is not a folder; the class says why.
         """
         self.path = Path(path).absolute()
         self._busy_s = busy_s
@@ -137,11 +137,11 @@ class Folder:
         return await self._in_thread(partial(self._run, step, is_shared=True))
 
     def bucket(self, key: str) -> Bucket:
-        """Return the bucket of a key, which is created at the first write."""
+        """Return the bucket of a key; the bucket is created at the first write."""
         return Bucket(self.path / _hash(key))
 
     def buckets(self) -> Iterator[Bucket]:
-        """Yield the existing buckets; removals that a killed process left unfinished are completed."""
+        """Yield the existing buckets, and complete removals that a killed process left unfinished."""
         for path in sorted(self.path.iterdir()):
             if path.name.startswith(_GONE):
                 shutil.rmtree(path)
@@ -149,15 +149,15 @@ class Folder:
                 yield Bucket(path)
 
     def remove(self, shelf: Bucket) -> None:
-        """Remove a bucket with everything in it, whole or not at all."""
+        """Remove a bucket with all its contents, completely or not at all."""
         gone = shelf.path.with_name(f"{_GONE}{shelf.path.name}")
         os.rename(shelf.path, gone)
         sync_folder(self.path)
         shutil.rmtree(gone)
-        sync_folder(self.path)  # what is gone does not come back after a loss of power
+        sync_folder(self.path)  # otherwise, it could reappear after a power failure
 
     async def _in_thread(self, work: Callable[[], T]) -> T:
-        if self._process != os.getpid():  # threads do not come along into a forked process
+        if self._process != os.getpid():  # a forked process does not inherit threads
             self._process = os.getpid()
             self._thread = ThreadPoolExecutor(1, thread_name_prefix="toolgen folder")
             weakref.finalize(self, self._thread.shutdown, wait=False)
@@ -169,7 +169,7 @@ class Folder:
 
     @contextmanager
     def _locked(self, *, is_shared: bool) -> Iterator[None]:
-        """Hold the lock; it ends with the process. On Windows it covers only the threads of this process."""
+        """Hold the lock until the context or the process ends; on Windows, only between own threads."""
         if sys.platform == "win32":
             yield
             return
@@ -199,7 +199,7 @@ class Folder:
 
 
 def _hash(key: str) -> str:
-    """Return the folder name of a key, also of one with a lone surrogate."""
+    """Return the folder name of a key, which can contain a lone surrogate."""
     return sha256(key.encode("utf-8", "surrogatepass")).hexdigest()
 
 

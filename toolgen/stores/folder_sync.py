@@ -7,7 +7,7 @@ from pathlib import Path
 
 
 def sync_folder(folder: Path) -> None:
-    """Write the names of the files of a folder to its disk; Windows does that by itself.
+    """Write the names of a folder's files to its disk; Windows does that automatically.
 
     Raises:
         OSError: the disk cannot be written to.

@@ -1,7 +1,7 @@
-"""A private file of this user to which lines are appended without being synced.
+"""A private file of this user to which lines are appended without syncing.
 
-The first lines are synced. A power failure can lose the newest lines or leave parts of them. One process at a
-time writes the file, and writes it again if it was removed meanwhile.
+The first lines are synced. A power failure can lose the newest lines or leave parts of them. Only one process
+at a time writes the file, and it writes the file again if it was removed meanwhile.
 """
 
 from __future__ import annotations
@@ -22,22 +22,22 @@ class LineFile:
     """Lines of bytes, each with its line break."""
 
     def __init__(self, path: Path, *, content: str) -> None:
-        """Construct without opening; `content` is what the file is for, in messages."""
+        """Construct without opening; `content` names the purpose of the file in messages."""
         self.path = path
         self._content = content
         self._descriptor: int | None = None
         self._is_used = False
-        """It was opened, and nobody has closed it."""
+        """Whether the file was opened, and not closed since."""
         self.size_bytes = 0
         """Size of the file while it is open."""
         self._is_torn = False
-        """A part of a line was written."""
+        """Whether the last write stored only a part of a line."""
 
     def read(self) -> tuple[Sequence[bytes], bool]:
-        """Return the lines, and whether the last one is whole; of a file that is missing False.
+        """Return the lines, and whether the last one is complete; for a missing file, no lines and False.
 
         Raises:
-            StoreError: it cannot be read, or is not for this user alone.
+            StoreError: the file cannot be read, or other users can access it.
         """
         try:
             descriptor = self._opened(os.O_RDONLY)
@@ -51,10 +51,10 @@ class LineFile:
         return text.splitlines(), text.endswith(b"\n")
 
     def open(self) -> None:
-        """Open the file, which is there, to append to it; what an interrupted `replace` left is removed.
+        """Open the existing file to append to it, and remove drafts of an interrupted `replace`.
 
         Raises:
-            StoreError: it cannot be opened, or is not for this user alone.
+            StoreError: the file cannot be opened, or other users can access it.
         """
         self.close()
         self._is_used = True
@@ -67,14 +67,14 @@ class LineFile:
         self._is_torn = False
 
     def append(self, line: bytes) -> None:
-        """Append a line, after what there was room for of one before; no effect on a file that is closed.
+        """Append a line, on a new line if the previous one is torn; no effect on a closed file.
 
         Raises:
-            StoreError: it cannot be written.
+            StoreError: the line cannot be written.
         """
         if not self._is_used:
             return
-        if self._descriptor is None:  # it was written anew, and could not be opened
+        if self._descriptor is None:  # an earlier `replace` succeeded, but opening the new file failed
             self.open()
         elif not is_open_at(self.path, self._descriptor):
             self._write_again(self._descriptor)
@@ -90,10 +90,10 @@ class LineFile:
             raise unusable_file(self.path, error) from error
 
     def replace(self, lines: Iterable[bytes]) -> None:
-        """Replace the file by one with these lines; it is not open afterwards.
+        """Replace the file with one that has these lines; it is not open afterwards.
 
         Raises:
-            StoreError: it cannot be written, and stays as it is.
+            StoreError: the file cannot be written, and stays unchanged.
         """
         try:
             write_atomically(self.path, lines)
@@ -112,7 +112,7 @@ class LineFile:
             self._descriptor = None
 
     def _write_again(self, descriptor: int) -> None:
-        """Write the lines of the open file to its path, which leads to it no more."""
+        """Write the lines of the open file to its path, which no longer leads to the open file."""
         self.replace([os.pread(descriptor, self.size_bytes, 0)])
         self.open()
         log.warning("%s was removed or replaced while it was open; toolgen created it again", self.path)

@@ -32,7 +32,7 @@ from .errors import (
 T = TypeVar("T")
 
 AGAIN_S: Final = 1.0
-"""Seconds between two attempts of a step that waits until its store is back."""
+"""Seconds between two attempts of a step that waits for its store."""
 
 log = logger("toolgen.runtime")
 
@@ -43,22 +43,22 @@ def _no_pause(attempt: int) -> float:
 
 @frozen_record
 class StoreRetry:
-    """Repeats a step of a store that is away, until the store is back or the time is over."""
+    """Repeats a step of a store that is unavailable, until the store is back or the time is over."""
 
     pause: Callable[[int], float] = field(default=_no_pause, repr=False)
-    """Returns the seconds after an attempt that failed, counted from 1."""
+    """Returns the delay in seconds after a failed attempt, counted from 1."""
     total_s: float = 0.0
-    """Seconds from the first attempt after which there is no other; 0 for a single attempt."""
+    """Seconds after the first attempt within which more attempts can start; 0 for a single attempt."""
     ends_at: float | None = None
     """Time at which every attempt ends, by the clock of the event loop; None without a time limit."""
 
     async def run(self, step: Callable[[], Awaitable[T]], what: str, *, is_idempotent: bool) -> T:
-        """Return what the step returns; `what` names it in the log.
+        """Run a step, repeat it while its store is unavailable, and return its value.
 
         Args:
-            step: Is called for each attempt.
-            what: Such as "run r-1: record:2".
-            is_idempotent: A step that was stored may be repeated without effect.
+            step: Called for each attempt.
+            what: Name of the step in the log, for example "run r-1: record:2".
+            is_idempotent: Whether a stored step can be repeated without effect.
 
         Raises:
             StoreError: `total_s` is over, the error is not temporary, or the step must not be repeated.
@@ -87,7 +87,7 @@ class StoreRetry:
 
 
 async def until_back(step: Callable[[], Awaitable[T]], what: str) -> T:
-    """Repeat a step until its store is back, for as long as the caller waits, and return its value.
+    """Repeat a step until its store is back, while the caller waits, and return its value.
 
     The step must be idempotent; `what` names it in the log, once.
 
@@ -108,5 +108,5 @@ async def until_back(step: Callable[[], Awaitable[T]], what: str) -> T:
 
 
 def is_unknown(error: StoreError) -> bool:
-    """Return whether nobody knows that the failed step was stored."""
+    """Return whether it is unknown if the failed step was stored."""
     return isinstance(error, StoreConnectionError) and error.is_unknown

@@ -1,6 +1,6 @@
 """Private files of this user: which files are accepted, how they are opened, and their uses.
 
-A `Lease` is held by one process, and the operating system releases it when the process ends. Whoever can read
+One process holds a `Lease`, and the operating system releases it when the process ends. A user who can read
 or replace a key file can approve calls, so only private files are accepted, as ssh does for private keys.
 """
 
@@ -29,7 +29,7 @@ from .errors import (
 
 _OTHERS: Final = stat.S_IRWXG | stat.S_IRWXO
 _SAFELY: Final = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-"""No link is followed, and no FIFO or device is waited for."""
+"""Flags that follow no link, and wait for no FIFO or device."""
 _BYTES: Final = 32
 _OR_SECRET: Final = ", or give all processes the same Runtime(secret=…)"
 
@@ -39,14 +39,14 @@ def open_own(path: Path, flags: int, *, content: str, instead: str = "") -> int:
 
     Args:
         path: The file.
-        flags: As those of `os.open`.
-        content: What it is for, in messages.
-        instead: What another user may do, in a hint.
+        flags: As for `os.open`.
+        content: Purpose of the file, for messages.
+        instead: Alternative for another user, for a hint.
 
     Raises:
-        FileNotFoundError: it is missing, and not to be created.
+        FileNotFoundError: the file is missing, and `flags` do not create it.
         ForeignFileError: it is a link, a folder, a device or a FIFO.
-        UnsafeFileError: others may read or write it, or it belongs to another user.
+        UnsafeFileError: others can read or write it, or it belongs to another user.
         StoreError: it cannot be opened.
     """
     try:
@@ -66,7 +66,7 @@ def open_own(path: Path, flags: int, *, content: str, instead: str = "") -> int:
 
 
 def is_open_at(path: Path, descriptor: int) -> bool:
-    """Return whether a path leads to the file that is open: nobody has removed or replaced it."""
+    """Return whether a path leads to the open file, so that it was neither removed nor replaced."""
     try:
         return os.path.samestat(os.stat(path), os.fstat(descriptor))
     except OSError:
@@ -74,13 +74,13 @@ def is_open_at(path: Path, descriptor: int) -> bool:
 
 
 def unusable_file(path: Path, error: OSError) -> StoreError:
-    """Return the error of a file that cannot be read, written or created."""
+    """Return the error for a file that cannot be read, written or created."""
     hint = "let the user of this process read the file, and write to its folder"
     return system_error(error, path, "cannot be read or created", allow=hint, hint=hint)
 
 
 def _require_ours(path: Path, facts: os.stat_result, content: str, instead: str) -> None:
-    """Raise for what is no file, and for a file that is not for this user alone."""
+    """Raise if this is not a regular file, or if other users own it or can access it."""
     if not stat.S_ISREG(facts.st_mode):
         raise _foreign(path, content)
     if facts.st_uid != os.geteuid():
@@ -106,10 +106,10 @@ def _foreign(path: Path, content: str) -> ForeignFileError:
 
 
 class Lease:
-    """A lock (`flock`) on a file that holds the id of the process that has it.
+    """A lock (`flock`) on a file that contains the id of the process that holds it.
 
-    It is given back by `release`, when nobody has the object any more, or when the process ends. A process
-    that is forked off does not have it.
+    The lock ends with `release`, when the object is garbage collected, or when the process ends. A forked
+    process does not hold it.
     """
 
     def __init__(self, path: Path) -> None:
@@ -122,8 +122,8 @@ class Lease:
         """Take the lease unless it is held, in this process or another; return whether it was taken.
 
         Raises:
-            ForeignFileError: the path leads to no regular file.
-            UnsafeFileError: others may use the file, or it belongs to another user.
+            ForeignFileError: the path does not lead to a regular file.
+            UnsafeFileError: others can use the file, or it belongs to another user.
             StoreError: it cannot be opened, locked or written.
         """
         if self._descriptor is not None and is_open_at(self._path, self._descriptor):
@@ -147,10 +147,10 @@ class Lease:
         return True
 
     def require_file(self) -> None:
-        """Raise where the file of a lease that is held is not at its path any more: another may be taken.
+        """Raise if this lease is held but its file is gone from the path, so that another could be taken.
 
         Raises:
-            LeaseLostError: as said.
+            LeaseLostError: the file was removed or replaced.
         """
         if self._descriptor is not None and not is_open_at(self._path, self._descriptor):
             raise LeaseLostError(
@@ -160,7 +160,7 @@ class Lease:
             )
 
     def check(self) -> None:
-        """Raise where the file cannot be used for a lock; it may be missing while nobody holds it.
+        """Raise if the file cannot be used for a lock; while the lease is not held, the file can be missing.
 
         Raises:
             StoreError: as `acquire`.
@@ -169,14 +169,14 @@ class Lease:
             os.close(open_own(self._path, os.O_RDONLY, content="lock"))
 
     def holder(self) -> str:
-        """Return the id of the process that has taken the lease last; for messages."""
+        """Return the id of the last process that took the lease; for messages."""
         try:
             return self._path.read_text("utf-8").strip()
         except OSError:
             return ""
 
     def release(self) -> None:
-        """Release the lease; no effect without one."""
+        """Release the lease; no effect if it is not held."""
         self._descriptor = None
         self._close()
 
@@ -185,7 +185,7 @@ _leases: weakref.WeakSet[Lease] = weakref.WeakSet()
 
 
 def _leave_to_parent() -> None:
-    """Close, in a forked process, files that would hold the leases of its parent after its end."""
+    """Close, in a forked process, files that would keep the parent's leases locked after the parent ends."""
     for lease in list(_leases):
         lease.release()
 
@@ -194,11 +194,11 @@ os.register_at_fork(after_in_child=_leave_to_parent)
 
 
 def read_key(path: Path) -> bytes | None:
-    """Return the 32 bytes of a key file; None where it is missing.
+    """Return the 32 bytes of a key file; None if it is missing.
 
     Raises:
         ForeignFileError: it is a link, a folder, a device or a FIFO.
-        UnsafeFileError: others may read or write it, or it belongs to another user.
+        UnsafeFileError: others can read or write it, or it belongs to another user.
         StoreCorruptError: it has another length.
         StoreError: it cannot be read.
     """
@@ -221,13 +221,13 @@ def read_key(path: Path) -> bytes | None:
 
 
 def create_key(path: Path) -> bytes:
-    """Create a key file for its owner only, unless it is there, and return its content.
+    """Create a key file for its owner only, unless it exists, and return its content.
 
     Raises:
         StoreError: it cannot be created, or as `read_key`.
     """
     try:
-        # What is sealed with the key may be kept before the folder is, so that is synced, too.
+        # Data sealed with the key can be stored before the folder is written, so the folder is synced, too.
         write_atomically(path, [secrets.token_bytes(_BYTES)], replaces=False)
     except OSError as error:
         raise unusable_file(path, error) from error

@@ -1,4 +1,4 @@
-"""Checks that files and folders of stores can be changed only by trusted users."""
+"""Checks that only trusted users can change files and folders of stores."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from typing import Final
 from .errors import UnsafeFileError
 
 _BESIDE: Final = ("", "-wal", "-shm", "-journal")
-"""Suffixes of a SQLite file and its companion files; a journal is rolled back in any mode."""
+"""Suffixes of a SQLite file and its companion files; SQLite rolls back a `-journal` in any mode."""
 
 
 def require_own_place(path: Path) -> None:
-    """Check a file or folder of a store, which may be missing; its group may have any access.
+    """Check a file or folder of a store, which can be missing; its group can have any access.
 
-    In a folder of all users, such as /tmp, it also has to belong to this user or root.
+    In a folder that all users can write, for example /tmp, it must also belong to this user or root.
 
     Raises:
         UnsafeFileError: every user can write it, or it is a link out of its folder.
@@ -30,7 +30,7 @@ def require_own_place(path: Path) -> None:
     for file in (Path(f"{real}{end}") for end in _BESIDE):
         try:
             facts, around = file.stat(), file.parent.stat()
-        except OSError:  # what opens it says so
+        except OSError:  # the code that opens the file reports the error
             continue
         if facts.st_mode & stat.S_IWOTH:
             raise UnsafeFileError(

@@ -1,4 +1,4 @@
-"""A batch of a SQLite file: rows in their order, and steps with callers that wait, in one transaction."""
+"""A batch of a SQLite file: rows in order, and steps whose callers wait, in one transaction."""
 
 from __future__ import annotations
 
@@ -20,46 +20,46 @@ log = logger("toolgen.stores")
 
 @dataclass(slots=True)
 class BatchRequest(Generic[T]):
-    """A step with a caller that waits; it fails when its batch cannot be written."""
+    """A step whose caller waits; it fails if its batch cannot be written."""
 
     step: Callable[[sqlite3.Connection], T]
     done: asyncio.Future[T]
     asked_at: float
-    """A time of `time.monotonic()`."""
+    """Time of the request, by `time.monotonic()`."""
     result: T | None = None
     error: Exception | None = None
 
 
 @dataclass(slots=True)
 class WriteBatch:
-    """What is written together."""
+    """Rows and steps that are written together."""
 
     number: int
     rows: list[tuple[str, tuple[Any, ...], int | None]] = field(default_factory=list)
-    """Statements with their values, and what must not be contested for them to be executed."""
+    """Statements with their values, and the number that must not be contested when they are executed."""
     callbacks: list[tuple[Callable[..., None], int | None]] = field(default_factory=list)
     requests: list[BatchRequest[Any]] = field(default_factory=list)
     waiters: list[asyncio.Future[None]] = field(default_factory=list)
-    """Whoever waits until all rows up to here are committed."""
+    """Futures of the tasks that wait until all rows up to here are committed."""
     changed: set[str] = field(default_factory=set)
     grown: set[str] = field(default_factory=set)
-    """Names of what has changed, and of what has grown."""
+    """Names that `mark` reported as changed, and as grown."""
     contested: Collection[int] = ()
     is_urgent: bool = False
-    """Somebody waits for it, or others look for its rows."""
+    """Whether a task waits for the batch, or other processes look for its rows."""
 
     def __bool__(self) -> bool:
         return bool(self.rows or self.callbacks or self.waiters or self.requests)
 
     def put_before(self, batch: WriteBatch) -> None:
-        """Put what was not written before what came since; its requests have failed."""
+        """Insert the parts of an unwritten batch before the parts of this one; its requests have failed."""
         self.rows, self.callbacks = batch.rows + self.rows, batch.callbacks + self.callbacks
         self.waiters = batch.waiters + self.waiters
         self.changed |= batch.changed
         self.grown |= batch.grown
 
     def forget_ended_callers(self) -> None:
-        """Forget whoever waits in an event loop that has ended."""
+        """Remove callers whose event loop has ended."""
         self.requests = [each for each in self.requests if not each.done.get_loop().is_closed()]
         self.waiters = [waiter for waiter in self.waiters if not waiter.get_loop().is_closed()]
 
@@ -69,10 +69,10 @@ class WriteBatch:
         path: Path,
         find_contested: Callable[[sqlite3.Connection], Collection[int]],
     ) -> None:
-        """Write the rows and run the steps, in the transaction of the caller."""
+        """Write the rows and run the steps, in the caller's transaction."""
         try:
             self._write_rows(database, find_contested)
-        except UnicodeEncodeError:  # nothing after such a row would ever be written
+        except UnicodeEncodeError:  # otherwise, no later row would ever be written
             log.exception("lone surrogates were removed from a text that is written to %s", path)
             database.execute("ROLLBACK")
             database.execute("BEGIN IMMEDIATE")
@@ -86,7 +86,7 @@ class WriteBatch:
                 raise
             except DamagedRowError as error:
                 request.error = error.at(path)
-            except Exception as error:  # noqa: BLE001 - the request holds it, and whoever waits for it raises it
+            except Exception as error:  # noqa: BLE001 - the request stores it, and its caller raises it
                 request.error = error
 
     def _write_rows(
@@ -96,11 +96,11 @@ class WriteBatch:
         self.contested = find_contested(database) if is_decided else ()
         try:
             _execute(database, [row for row in self.rows if row[2] not in self.contested])
-        except sqlite3.IntegrityError as error:  # the file has lost what the number of a row was counted from
+        except sqlite3.IntegrityError as error:  # the file has lost the rows that row numbers continue
             raise DamagedRowError(f"a row contradicts a stored row: {error}") from error
 
     def call_back(self, path: Path) -> None:
-        """Notify the callers: the batch is committed."""
+        """Notify the callers that the batch is committed."""
         for callback, about in self.callbacks:
             try:
                 callback() if about is None else callback(about not in self.contested)
@@ -119,12 +119,12 @@ class WriteBatch:
 
 
 def _encodable(value: object) -> object:
-    """Return the value, a text with question marks in the place of lone surrogates."""
+    """Return the value; in a text, replace lone surrogates with question marks."""
     return value.encode(errors="replace").decode() if isinstance(value, str) else value
 
 
 def _execute(database: sqlite3.Connection, rows: list[tuple[str, tuple[object, ...], int | None]]) -> None:
-    """Execute the statements; each INSERT is prepared once for all its rows."""
+    """Execute the statements; prepare each INSERT once for all its rows."""
     inserts: dict[str, list[tuple[object, ...]]] = {}
     others: list[tuple[str, tuple[Any, ...]]] = []
     for sql, row, _ in rows:
@@ -139,7 +139,7 @@ def _execute(database: sqlite3.Connection, rows: list[tuple[str, tuple[object, .
 
 
 def fail(futures: Iterable[asyncio.Future[Any]], error: BaseException) -> None:
-    """Set the error as the end of futures that have none."""
+    """Set the error as the result of futures that are not done."""
     for future in list(futures):
         if not future.done():
             future.set_exception(error)

@@ -1,7 +1,7 @@
 """A SQLite file that is written in batches: one transaction for each turn of the event loop.
 
-With `synchronous=NORMAL` a batch is written on the event loop, which takes a fraction of the time that
-handing it to a thread takes. With `FULL`, and while another process has the file, it is written in a thread.
+With `synchronous=NORMAL`, a batch is written on the event loop, which takes a fraction of the time of handing
+it to a thread. With `FULL`, and while another process locks the file, it is written in a thread.
 """
 
 from __future__ import annotations
@@ -35,27 +35,28 @@ from .sqlite_thread import LaneSettings, SqliteThread, closed_error
 T = TypeVar("T")
 
 _LAZY_S: Final = 0.05
-"""Maximum delay of a row that nobody waits for, in seconds."""
+"""Maximum delay of a row that no task waits for, in seconds."""
 _RETRY_S: Final = 1.0
-"""Seconds between two attempts to write what could not be written."""
+"""Seconds between two attempts to write a failed batch."""
 
 log = logger("toolgen.stores")
 
 
 class SqliteBatches:
-    """Rows are kept until they are written, in their order; requests are written at once, or fail.
+    """Writes rows in order and retries them until they are written; requests are written at once or fail.
 
-    It belongs to one event loop at a time, and to the process that opened it: one that was forked later gets
-    a `StoreError`.
+    It belongs to one event loop at a time, and to the process that opened it. A process that is forked later
+    gets a `StoreError`.
     """
 
     guard: Callable[[sqlite3.Connection], None]
     """Called in the transaction of each batch before its rows, and with each new connection that reads, in
-    any thread; a `LeaseLostError` or a `ReplacedFileError` drops all rows."""
+    any thread. A `LeaseLostError` or a `ReplacedFileError` drops all rows."""
     on_commit: Callable[[set[str], set[str]], None]
-    """Called after each batch that was written, with the names of what has changed, and of what has grown."""
+    """Called after each written batch, with the names reported as changed, and the names reported as
+    grown."""
     on_lost: Callable[[StoreError], None]
-    """Called with the error of a guard; nothing is written any more meanwhile."""
+    """Called with the error of a guard; nothing is written until it returns."""
     on_damage: Callable[[], None]
     """Called when a batch could not be written because of `damage`."""
     damage: StoreError | None
@@ -73,19 +74,19 @@ class SqliteBatches:
         witness: Path | None = None,
         contested: Callable[[sqlite3.Connection], Collection[int]] = lambda _: (),
     ) -> None:
-        """Open the file, which is created where it is missing.
+        """Open the file, and create it if it is missing.
 
         Args:
-            path: Of the file.
-            format: What it holds.
-            synchronous: What a batch that was written survives.
-            busy_s: How long a batch waits for other processes, in seconds.
-            witness: Where it is there, a missing or empty file is lost: it is not created, and who
-                uses it gets a `StoreMissingError`.
-            contested: Returns, within the transaction of a batch, what must not be decided in it.
+            path: Path of the file.
+            format: Format of the file.
+            synchronous: Durability of a written batch.
+            busy_s: Seconds that a batch waits for other processes.
+            witness: If this file exists, a missing or empty file is lost: it is not created, and its users
+                get a `StoreMissingError`.
+            contested: Returns, within the transaction of a batch, the numbers that the batch must not decide.
 
         Raises:
-            StoreError: it cannot be opened, or it is something else; the class says why.
+            StoreError: the file cannot be opened, or has another format; the class says why.
         """
         self.path = path
         self._settings = LaneSettings(path, format, busy_s, synchronous, witness)
@@ -94,7 +95,7 @@ class SqliteBatches:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._batch = WriteBatch(1)
         self._newest_written = 0
-        """Number of the newest batch that was written."""
+        """Number of the newest written batch."""
         self._newest_rewritten = -1
         """Number of the newest batch that was written before the file was last rewritten; -1 for none."""
         self._flight: tuple[WriteBatch, Future[None]] | None = None
@@ -113,18 +114,19 @@ class SqliteBatches:
 
     @property
     def collecting(self) -> int:
-        """The number of the batch that what is put now is written with, or with a later one."""
+        """Number of the batch that writes new rows, unless it fails and a later one writes them."""
         return self._batch.number
 
     def is_written(self, number: int) -> bool:
-        """Return whether all that was put into a batch is committed; `number` is from `collecting`."""
+        """Return whether all rows that were put into a batch are committed; `number` is from `collecting`."""
         return number <= self._newest_written
 
     def require_loop(self) -> None:
-        """Raise where another event loop, which runs, has the file.
+        """Raise if another running event loop owns the file.
 
         Raises:
-            StoreError: as said, or this process was forked from the one that opened the file.
+            StoreError: another event loop owns the file, or this process was forked from the one that opened
+                it.
         """
         self._writes.require_process()
         loop = self._loop
@@ -142,23 +144,23 @@ class SqliteBatches:
             self._schedule_lazy_flush(_LAZY_S)
 
     def mark(self, name: str, *, grows: bool = False) -> None:
-        """Call `on_commit` with the name of what changes, or only grows, once all put before is written."""
+        """Pass a name to `on_commit`, as changed or only grown, once all earlier rows are written."""
         (self._batch.grown if grows else self._batch.changed).add(name)
 
     def put_unless_contested(self, sql: str, *row: object, about: int, then: Callable[[bool], None]) -> None:
-        """Write a row with this batch unless `about` is contested; return whether it was written."""
+        """Write a row with this batch unless `about` is contested; `then` receives whether it was written."""
         self._batch.rows.append((sql, row, about))
         self._batch.callbacks.append((then, about))
         self.write_soon()
 
     def when_written(self, callback: Callable[[], None], *, is_urgent: bool = True) -> None:
-        """Call back when all rows that were put before are committed."""
+        """Call back when all earlier rows are committed."""
         self._batch.callbacks.append((callback, None))
         if is_urgent:
             self.write_soon()
 
     async def wait_written(self) -> None:
-        """Wait until all rows that were put before are committed.
+        """Wait until all earlier rows are committed.
 
         Raises:
             LeaseLostError, ReplacedFileError: they never will be.
@@ -173,10 +175,10 @@ class SqliteBatches:
     async def run(self, step: Callable[[sqlite3.Connection], T]) -> T:
         """Run a step in the transaction of this batch, after its rows, and return its value.
 
-        The step runs in any thread. It may raise an error of its own before it has written anything.
+        The step runs in any thread. It can raise its own error before it has written anything.
 
         Raises:
-            StoreError: the batch cannot be written; nothing of the step is kept.
+            StoreError: the batch cannot be written; nothing of the step is stored.
         """
         self._writes.require_process()
         request: BatchRequest[T] = BatchRequest(
@@ -187,7 +189,7 @@ class SqliteBatches:
         return await request.done
 
     async def flush(self) -> None:
-        """Write all rows that were put before.
+        """Write all earlier rows.
 
         Raises:
             StoreError: they cannot be written now.
@@ -203,9 +205,9 @@ class SqliteBatches:
         return self._reads.run_here(step, busy_s=1.0)
 
     async def read_apart(self, step: Callable[[sqlite3.Connection], T], *, is_brief: bool = False) -> T:
-        """Run a step that only reads written rows, by a connection that `read` does not wait for.
+        """Run a step that only reads written rows, on a connection that does not block `read`.
 
-        One that is brief reads a few rows, in the event loop; another one is run in a thread.
+        A brief step reads a few rows, in the event loop; other steps run in a thread.
 
         Raises:
             StoreError: the file cannot be used; the class says why.
@@ -214,7 +216,7 @@ class SqliteBatches:
         return await (lane.run_brief(step) if is_brief else lane.run(step))
 
     def write_now(self, step: Callable[[sqlite3.Connection], T]) -> T:
-        """Run a step as a transaction of its own, before the first batch, and return its value.
+        """Run a step in its own transaction, before the first batch, and return its value.
 
         Raises:
             StoreError: the file cannot be used; the class says why.
@@ -222,9 +224,9 @@ class SqliteBatches:
         return self._writes.run_here(step, busy_s=self._settings.busy_s)
 
     async def vacuum(self) -> None:
-        """Rewrite the file without what was deleted, and empty its write-ahead log.
+        """Rewrite the file without the deleted rows, and empty its write-ahead log.
 
-        It is not rewritten again before another batch is written, whoever asks for it.
+        A second call does nothing until another batch is written.
 
         Raises:
             StoreError: the file cannot be used; the class says why.
@@ -235,9 +237,9 @@ class SqliteBatches:
             self._newest_rewritten = newest
 
     async def close(self) -> None:
-        """Write what is left, and close the file until it is used again.
+        """Write the remaining rows, and close the file until it is used again.
 
-        What cannot be written stays in memory, and the error is in the log.
+        Rows that cannot be written stay in memory, and the error is logged.
 
         Raises:
             StoreError: this process was forked from the one that opened the file.
@@ -273,13 +275,13 @@ class SqliteBatches:
             return loop
         self._loop, self._is_due, self._timer = loop, False, None
         self._batch.forget_ended_callers()
-        if self._flight is not None:  # of an event loop that has ended
+        if self._flight is not None:  # it was submitted by an event loop that has ended
             self._flight[0].forget_ended_callers()
             self._on_written(*self._flight)
         return loop
 
     def write_soon(self) -> None:
-        """Write what was put before at the end of this turn of the event loop, or after the batch of now."""
+        """Write the current batch at the end of this event loop turn, or after the batch in flight."""
         loop = self._attach()
         self._batch.is_urgent = True
         if not self._is_due and self._flight is None:
@@ -300,7 +302,7 @@ class SqliteBatches:
         self._is_due = False
         self._stop_timer()
         if self._flight is not None or not self._batch:
-            self._batch.is_urgent = bool(self._batch)  # it is written after the one of now
+            self._batch.is_urgent = bool(self._batch)  # it is written after the batch in flight
             return
         batch, self._batch = self._batch, WriteBatch(self._batch.number + 1)
         if self._is_closed:
@@ -310,8 +312,8 @@ class SqliteBatches:
             try:
                 self._writes.run_here(partial(self._write, batch), busy_s=0.0)
             except StoreLockedError:
-                pass  # the thread waits for it
-            except Exception as error:  # noqa: BLE001 - `_finish` hands it to whoever waits for the batch
+                pass  # the thread waits for the lock
+            except Exception as error:  # noqa: BLE001 - `_finish` passes it to the tasks that wait for the batch
                 self._finish(batch, error)
                 return
             else:
@@ -323,7 +325,7 @@ class SqliteBatches:
         """Write a batch in the thread of the file."""
         loop = self._loop
         assert loop is not None, "a batch is written from its event loop"
-        # A request has waited for the batch before it too, and all that time counts.
+        # A request has also waited for the previous batch, and all that time counts.
         asked_at = min((request.asked_at for request in batch.requests), default=time.monotonic())
         future = self._writes.submit(partial(self._write, batch), asked_at)
         self._flight = batch, future
@@ -341,7 +343,7 @@ class SqliteBatches:
             self._finish(batch, future.exception())
 
     def _finish(self, batch: WriteBatch, error: BaseException | None) -> None:
-        """Notify the callers of a batch of its end; keep its rows when it was not written."""
+        """Notify the callers of a batch of its end; keep its rows if it was not written."""
         self._flight = None
         if error is None:
             if self._is_failing:
@@ -362,7 +364,7 @@ class SqliteBatches:
         if isinstance(error, LeaseLostError | ReplacedFileError):
             self.lose(error)
             return
-        if isinstance(error, StoreCorruptError):  # until somebody repairs the file
+        if isinstance(error, StoreCorruptError):  # until the file is repaired
             self.report_damage(error)
         if isinstance(error, StoreClosedError):
             fail(newer.waiters, error)
@@ -377,14 +379,14 @@ class SqliteBatches:
             self._schedule_lazy_flush(_RETRY_S)
 
     def lose(self, error: StoreError) -> None:
-        """Forget what is not written: another process may have gone on from what is."""
+        """Drop all unwritten rows, because another process might have continued from the written ones."""
         waiters, requests = self._waiters(), self._batch.requests
         self._batch = WriteBatch(self._batch.number + 1)
         fail([*waiters, *(request.done for request in requests)], error)
         self.on_lost(error)
 
     def report_damage(self, error: StoreError) -> None:
-        """Let everybody who waits for a change of the file hear that nobody can make one."""
+        """Fail all tasks that wait for a change of the file, because none can be written."""
         self.damage = error
         fail(self._waiters(), error)
         self.on_damage()

@@ -1,4 +1,4 @@
-"""One connection to the file of a store: how the file is created and opened; transactions and their steps."""
+"""One connection to a store file: how the file is created and opened; transactions and their steps."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ Synchronous: TypeAlias = Literal["NORMAL", "FULL"]
 """Durability of a commit: `FULL` survives a power failure, `NORMAL` only the end of the process."""
 
 _MODE: Final = 0o600
-"""The mode of a new file, which is its owner's business. SQLite gives the files beside it the same."""
+"""Mode of a new file: only its owner can access it. SQLite gives the files beside it the same mode."""
 _RETRY_S: Final = 0.005
 
 
 def create_file(path: Path) -> None:
-    """Create an empty file unless it is there, which is an empty database to SQLite.
+    """Create an empty file, which SQLite treats as an empty database, unless the file exists.
 
     Raises:
         StoreMissingError: its folder does not exist.
@@ -36,14 +36,14 @@ def create_file(path: Path) -> None:
         StoreError: it is a folder, or it cannot be created.
     """
     require_own_place(path)
-    target = Path(os.path.realpath(path))  # a link may name a file that is to be created
+    target = Path(os.path.realpath(path))  # a link can name a file that must be created
     if not target.parent.is_dir():
         raise StoreMissingError(
             "is in a folder that does not exist", path=path, hint=f"create the folder {str(target.parent)!r}"
         )
     try:
-        # Closing a descriptor drops all locks that the process has on the file (POSIX), those of SQLite too.
-        # This file was not there before, so that SQLite has none on it.
+        # Closing a descriptor drops all locks that the process has on the file (POSIX), even SQLite's locks.
+        # This file did not exist before, so SQLite has no locks on it.
         os.close(os.open(target, os.O_CREAT | os.O_EXCL | os.O_RDWR, _MODE))
         sync_folder(target.parent)
     except FileExistsError:
@@ -58,17 +58,17 @@ def create_file(path: Path) -> None:
 def open_connection(
     path: Path, format: SqliteFormat, until: float, synchronous: Synchronous = "FULL"
 ) -> sqlite3.Connection:
-    """Open a file that exists, and create its tables where it is empty.
+    """Open an existing file, and create its tables if it is empty.
 
-    The connection may be used by one thread at a time. It waits for other processes until a time of
-    `time.monotonic()`. SQLite's `busy_timeout` would not do: where another process writes, it refuses to set
-    the journal mode at once.
+    One thread at a time can use the connection. Opening waits for other processes until `until`, by
+    `time.monotonic()`. SQLite's `busy_timeout` is not sufficient: while another process writes, SQLite
+    immediately refuses to set the journal mode.
 
     Raises:
         StoreFormatError: it has another version of the format.
-        ForeignFileError: it holds something else.
+        ForeignFileError: it has other contents.
         UnsafeFileError: every user can write it, or it is a link out of its folder.
-        sqlite3.Error: it cannot be opened, or another process holds it for too long.
+        sqlite3.Error: it cannot be opened, or another process locks it for too long.
     """
     require_own_place(path)
     database = sqlite3.connect(
@@ -79,7 +79,7 @@ def open_connection(
             try:
                 _prepare(database, format, path)
                 _set_synchronous(database, synchronous)
-                database.execute("PRAGMA secure_delete = ON")  # by default in some builds of SQLite only
+                database.execute("PRAGMA secure_delete = ON")  # the default only in some builds of SQLite
             except sqlite3.Error as error:
                 if not is_busy(error) or time.monotonic() >= until:
                     raise
@@ -92,13 +92,13 @@ def open_connection(
 
 
 def in_transaction(database: sqlite3.Connection, begin: str, step: Callable[[sqlite3.Connection], T]) -> T:
-    """Run the step in a transaction and return its value; it is rolled back when the step raises."""
+    """Run the step in a transaction and return its value; roll back if the step raises."""
     database.execute(begin)
     try:
         result = step(database)
         database.execute("COMMIT")
     except BaseException:
-        if database.in_transaction:  # SQLite has rolled back by itself after some errors
+        if database.in_transaction:  # after some errors, SQLite rolls back on its own
             database.execute("ROLLBACK")
         raise
     return result
@@ -111,21 +111,22 @@ def _prepare(database: sqlite3.Connection, format: SqliteFormat, path: Path) -> 
         database.execute("PRAGMA auto_vacuum = INCREMENTAL")  # before anything is written to the file
     database.execute("PRAGMA journal_mode = WAL")
     if not is_done:
-        # A loss of power may take the whole write-ahead log. What says which file it is does not go with it.
+        # A power failure can lose the whole write-ahead log. The marks that identify the file must survive
+        # it.
         _set_synchronous(database, "FULL")
         in_transaction(database, "BEGIN IMMEDIATE", partial(create_tables, format=format, path=path))
         database.execute("PRAGMA wal_checkpoint(PASSIVE)")
 
 
 def _set_synchronous(database: sqlite3.Connection, synchronous: Synchronous) -> None:
-    """Set what a commit survives. On macOS a disk writes its cache only for a full sync."""
+    """Set the durability of a commit. On macOS, a disk writes its cache only for a full sync."""
     database.execute(f"PRAGMA synchronous = {synchronous}")
     for sync in ("fullfsync", "checkpoint_fullfsync"):  # no effect on other systems
         database.execute(f"PRAGMA {sync} = {synchronous == 'FULL'}")
 
 
 class SqliteTransaction:
-    """A `Transaction` whose methods are done when they return."""
+    """A `Transaction` whose methods are complete when they return."""
 
     __slots__ = ("_database",)
 
@@ -138,14 +139,14 @@ class SqliteTransaction:
         except UnicodeEncodeError:
             return []
 
-    locked = rows  # a transaction of SQLite that writes is the only one
+    locked = rows  # a writing SQLite transaction is always the only one
 
     async def change(self, sql: str, *values: Any) -> int:
         return self._database.execute(sql, values).rowcount
 
 
 def on_connection(step: Step[T]) -> Callable[[sqlite3.Connection], T]:
-    """Return the function that runs a step to its end within a transaction of the caller."""
+    """Return the function that runs a step to its end within the caller's transaction."""
 
     def run(database: sqlite3.Connection) -> T:
         running = step(SqliteTransaction(database))

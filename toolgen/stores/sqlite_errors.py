@@ -1,4 +1,4 @@
-"""Errors of SQLite as errors of a store, by their result codes (sqlite.org/rescode.html)."""
+"""SQLite errors as store errors, by their result codes (sqlite.org/rescode.html)."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ from .errors import (
 
 _BUSY: Final = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL}
 _WRITING: Final = {sqlite3.SQLITE_IOERR_WRITE, sqlite3.SQLITE_IOERR_SHMSIZE}
-"""SQLite has FULL for ENOSPC only; all else that a write fails by has these."""
+"""SQLite has FULL only for ENOSPC; all other causes of a failed write have these codes."""
 _SEEMS_DAMAGED: Final = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
-"""Error codes of an unreadable file, which may also be damaged."""
+"""Error codes of a file that is unreadable, and possibly damaged."""
 _READING: Final = {sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN}
 _NOT_TEXT: Final = "decode to UTF-8"
-"""A part of the message of the module `sqlite3`, which gives this error no code."""
+"""Part of the message of the module `sqlite3`, which gives this error no code."""
 _REPAIR: Final = "restore it from a backup, or save what can be read with `sqlite3 FILE .recover`"
 _ALLOW: Final = "let the user of this process read and write the file and its folder"
 _PROBLEMS: Final[dict[int, tuple[type[StoreError], str, str]]] = {
@@ -64,68 +64,69 @@ _UNREADABLE: Final = (
     OverflowError,
     sqlite3.DatabaseError,
 )
-"""Exceptions of reading a damaged row; of the SQLite errors only those that `is_damage` accepts."""
+"""Exceptions when reading a damaged row; of the SQLite errors, only those that `is_damage` accepts."""
 
 
 class SuspectedDamageError(Exception):
-    """A row was not read as it was written, at the first look; a second one tells whether it is damaged."""
+    """A row looked damaged at the first read; a second read decides whether it is."""
 
 
 class _Look(threading.local):
-    """What the thread does with a file."""
+    """State of the thread while it reads a file."""
 
     is_first = False
 
 
 look: Final = _Look()
-"""Set by who looks at a file again, with a new connection, before it says that the file is damaged."""
+"""Set by code that reads a file again, with a new connection, before it reports damage."""
 
 
 class DamagedRowError(Exception):
-    """What a row holds is not what was written; the message is what cannot be read, such as a run."""
+    """A row was changed or damaged; the message names the unreadable object, for example a run."""
 
     def at(self, path: Path) -> StoreCorruptError:
-        """Return the error of the file that has the row."""
+        """Return the error for the file that contains the row."""
         return StoreCorruptError(f"is damaged: {self}", path=path, hint=_REPAIR)
 
 
 @contextmanager
 def reading(what: Callable[[], str]) -> Iterator[None]:
-    """Read rows; `what` names what they are, such as a run.
+    """Read rows; `what` returns the name of their object, for example a run.
 
     Raises:
-        DamagedRowError: a row is not as it was written.
-        SuspectedDamageError: so it seems, at the first look.
+        DamagedRowError: a row was changed or damaged.
+        SuspectedDamageError: a row looks damaged, at the first read.
     """
     try:
         yield
     except _UNREADABLE as error:
         if isinstance(error, sqlite3.Error) and not is_damage(error):
             raise
-        clear_frames(error.__traceback__)  # they keep the cursor, and that the snapshot of the connection
+        # the frames keep the cursor, which keeps the snapshot of the connection
+        clear_frames(error.__traceback__)
         if look.is_first:
             raise SuspectedDamageError from error
         raise DamagedRowError(f"{what()} cannot be read: {_reason(error)}") from error
 
 
 def require_second_look(error: DamagedRowError | None = None) -> None:
-    """Raise at the first look: what seems damaged is to be read again before it is passed over or named.
+    """Raise at the first read, so that suspected damage is read again before it is skipped or reported.
 
     Raises:
-        SuspectedDamageError: as said.
+        SuspectedDamageError: this is the first read.
     """
     if look.is_first:
         raise SuspectedDamageError from error
 
 
 def is_damage(error: sqlite3.Error) -> bool:
-    """Return whether the file is damaged, or a text of it not UTF-8, which is a part of the message."""
+    """Return whether the file is damaged, or a text in it is not UTF-8 according to the message."""
     code = _primary_code(error)
     return code == sqlite3.SQLITE_CORRUPT or (code is None and _NOT_TEXT in str(error))
 
 
 def _reason(error: BaseException) -> str:
-    """Return what is wrong, without what the row holds."""
+    """Return the cause without any content of the row."""
     if isinstance(error, sqlite3.Error) and _NOT_TEXT in str(error):
         return "a text is not UTF-8"
     if isinstance(error, sqlite3.Error):
@@ -134,12 +135,12 @@ def _reason(error: BaseException) -> str:
 
 
 def is_busy(error: sqlite3.Error) -> bool:
-    """Return whether another connection holds the file, so that a retry may succeed."""
+    """Return whether another connection locks the file, so that a retry could succeed."""
     return _primary_code(error) in _BUSY
 
 
 def is_worth_a_second_look(error: BaseException, *, reads: bool) -> bool:
-    """Return whether a new connection is to look again: the file seems damaged, or was only to be read."""
+    """Return whether to retry with a new connection: the file seems damaged, or a read failed."""
     if not isinstance(error, sqlite3.Error):
         return isinstance(error, DamagedRowError | SuspectedDamageError | UnicodeDecodeError)
     code = _primary_code(error)
@@ -147,15 +148,16 @@ def is_worth_a_second_look(error: BaseException, *, reads: bool) -> bool:
 
 
 def is_about_the_file(error: sqlite3.Error) -> bool:
-    """Return whether the file or its disk is the cause, and not a statement of the caller."""
+    """Return whether the file or its disk is the cause, and not a wrong statement of the caller."""
     code = _primary_code(error)
     return is_damage(error) if code is None else code not in _OURS
 
 
 def store_error(error: Exception, path: Path, *, busy_s: float) -> StoreError:
-    """Return the store error for an error of SQLite or of a row, after the last look at the file.
+    """Return the store error for an error of SQLite or of a row, after the last read of the file.
 
-    `busy_s` is how long the step waited for others. A file is damaged where the system can read all of it.
+    `busy_s` is the number of seconds that the step waited for others. A file only counts as damaged if the
+    system can read it completely.
     """
     problem = _store_error(error, path, busy_s)
     if isinstance(problem, StoreCorruptError | ForeignFileError) and (fault := read_fault(path)):
@@ -164,14 +166,14 @@ def store_error(error: Exception, path: Path, *, busy_s: float) -> StoreError:
 
 
 def unreadable(path: Path, fault: OSError) -> StoreError:
-    """Return the error of a file that the system cannot read."""
+    """Return the error for a file that the system cannot read."""
     return system_error(fault, path, "cannot be read", allow=_ALLOW, hint=FAILING)
 
 
 def _store_error(error: Exception, path: Path, busy_s: float) -> StoreError:
     if isinstance(error, DamagedRowError):
         return error.at(path)
-    if isinstance(error, UnicodeDecodeError):  # of a message of SQLite that quotes the file
+    if isinstance(error, UnicodeDecodeError):  # raised for a SQLite message that quotes the file
         return DamagedRowError("its tables cannot be read").at(path)
     assert isinstance(error, sqlite3.Error), "no other error is about a file"
     primary = _primary_code(error)

@@ -1,9 +1,9 @@
 """A SQLite file of a store: opening, transactions and closing for all stores; and SQLite in memory.
 
-Steps of writing run one after the other in a thread of the file's own, steps of reading in a second one, each
-with a connection that is kept. So no step holds up the event loop, a file that another process has locked
-holds up nothing but its own writers, and writers of one process never compete for the lock. A step that its
-store calls brief is run in the event loop instead, where it waits for nothing.
+Writing steps run one after another in a thread of the file, reading steps in a second thread, each with a
+permanent connection. So no step blocks the event loop, a file that another process has locked blocks only its
+own writers, and writers of one process never compete for the lock. A step that its store declares brief runs
+in the event loop instead, if it does not need to wait.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ BUSY_S: Final = 10.0
 
 
 class SqliteFile:
-    """A file of one store, a `Database`; any number of processes may have it open.
+    """A file of one store, a `Database`; any number of processes can have it open.
 
-    It may be used in a process that was forked later. A file that was replaced is opened anew. It is closed
-    by `close`, when nobody has the object any more, or when the process ends.
+    It can be used in a process that is forked later. A file that was replaced is opened again. It is closed
+    by `close`, when the object is garbage collected, or when the process ends.
     """
 
     def __init__(
@@ -47,17 +47,17 @@ class SqliteFile:
         busy_s: float = BUSY_S,
         synchronous: Synchronous = "FULL",
     ) -> None:
-        """Open the file, which is created where it is missing, with access for its owner only.
+        """Open the file; if it is missing, create it with access only for its owner.
 
         Args:
-            path: Of the file.
-            format: What it holds.
+            path: Path of the file.
+            format: Format of the file.
             busy_s: Seconds to wait for other processes.
-            synchronous: What a step that was done survives: `FULL` a loss of power, `NORMAL` only the end of
-                the process.
+            synchronous: Durability of a completed step: `FULL` survives a power failure, `NORMAL` only the
+                end of the process.
 
         Raises:
-            StoreError: it cannot be opened, or it is something else; the class says why.
+            StoreError: the file cannot be opened, or has another format; the class says why.
         """
         if str(path) in ("", ":memory:"):
             raise StoreError("is not a file", path=Path(path), hint="use the in-memory store")
@@ -74,7 +74,7 @@ class SqliteFile:
     ) -> T:
         """Run the step as one transaction; as `Database.write`.
 
-        A brief step is run in the event loop only with `NORMAL`: with `FULL` the disk decides how long it
+        A brief step runs in the event loop only with `NORMAL`: with `FULL`, the disk decides how long it
         takes.
         """
         lane = self._current().writes
@@ -92,7 +92,7 @@ class SqliteFile:
         await self.write(putting(statements), is_brief=True)
 
     async def vacuum(self) -> None:
-        """Rewrite the file without what was deleted, and empty its write-ahead log.
+        """Rewrite the file without the deleted rows, and empty its write-ahead log.
 
         Raises:
             StoreError: the file cannot be used; the class says why.
@@ -107,8 +107,8 @@ class SqliteFile:
     def _current(self) -> _Connections:
         """Return the connections of this process.
 
-        What a process inherits from the one that forked it is closed before the file is opened anew: its
-        locks did not come along, but SQLite's list of them did.
+        Connections that a forked process inherits are closed before the file is opened again: the process did
+        not inherit their locks, but it did inherit SQLite's list of them.
         """
         if self._is_closed:
             raise closed_error(self._settings.path)
@@ -148,10 +148,10 @@ class _Connections:
 
 
 def make_file(path: Path, format: SqliteFormat) -> None:
-    """Create the file with its tables, where it is missing or empty.
+    """Create the file with its tables, if it is missing or empty.
 
     Raises:
-        StoreError: it cannot be created, or it is something else.
+        StoreError: it cannot be created, or has other contents.
     """
     create_file(path)
     try:
@@ -161,21 +161,21 @@ def make_file(path: Path, format: SqliteFormat) -> None:
 
 
 class FileStore:
-    """A store that has a SQLite file of its own."""
+    """Base class of a store that has its own SQLite file."""
 
     _file: SqliteFile
 
     async def vacuum(self) -> None:
-        """Rewrite the file without what was deleted; as `Vacuuming`."""
+        """Rewrite the file without the deleted rows; as `Vacuuming`."""
         await self._file.vacuum()
 
     def close(self) -> None:
-        """Close the file now, not when the store is garbage collected."""
+        """Close the file now, instead of when the store is garbage collected."""
         self._file.close()
 
 
 class SqliteMemory:
-    """A `Database` that is gone with the object. Its calls may come from many threads."""
+    """A `Database` in memory that ends with the object. Many threads can call it."""
 
     def __init__(self, format: SqliteFormat) -> None:
         self._lock = threading.Lock()

@@ -1,4 +1,4 @@
-"""The format of a SQLite file of a store: its tables, and the marks that tell it from other files."""
+"""The format of a store's SQLite file: its tables, and the marks that distinguish it from other files."""
 
 from __future__ import annotations
 
@@ -15,17 +15,18 @@ class SqliteFormat:
     """The format of a file."""
 
     content: str
-    """Stored content in the plural, for messages."""
+    """Name of the contents in the plural, for messages."""
     application_id: int
     """The `application_id` of the file (SQLite's database header, offset 68)."""
     version: int
-    """The `user_version` of the file, the only one that is read; a change of the statements raises it."""
+    """The `user_version` of the file; no other version is read. Increase it with each change of the
+    statements."""
     statements: tuple[str, ...]
-    """Create the tables in an empty file."""
+    """Statements that create the tables in an empty file."""
     if_lost: str = "restart the process to begin with an empty one"
-    """Action if a file is missing and cannot be restored, for messages."""
+    """Action for messages if a file is missing and cannot be restored."""
     is_shrinking: bool = False
-    """A new file can give pages back to its disk (SQLite's `auto_vacuum = INCREMENTAL`)."""
+    """Whether a new file can return pages to its disk (SQLite's `auto_vacuum = INCREMENTAL`)."""
 
 
 def is_ready(database: sqlite3.Connection, format: SqliteFormat, path: Path) -> bool:
@@ -35,7 +36,7 @@ def is_ready(database: sqlite3.Connection, format: SqliteFormat, path: Path) -> 
 
     Raises:
         StoreFormatError: it has another version of the format.
-        ForeignFileError: it holds something else.
+        ForeignFileError: it has other contents.
     """
     (application,) = database.execute("PRAGMA application_id").fetchone()
     (version,) = database.execute("PRAGMA user_version").fetchone()
@@ -59,14 +60,14 @@ def is_ready(database: sqlite3.Connection, format: SqliteFormat, path: Path) -> 
 
 
 def create_tables(database: sqlite3.Connection, format: SqliteFormat, path: Path) -> None:
-    """Create the tables in an empty file and mark it, within the transaction of the caller.
+    """Create the tables in an empty file and mark it, within the caller's transaction.
 
     Raises:
         StoreFormatError: it has another version of the format.
-        ForeignFileError: it holds something else.
+        ForeignFileError: it has other contents.
     """
     if is_ready(database, format, path):
-        return  # another process was faster
+        return  # another process has created them meanwhile
     for statement in format.statements:
         database.execute(statement)
     database.execute(f"PRAGMA application_id = {format.application_id}")
@@ -74,12 +75,12 @@ def create_tables(database: sqlite3.Connection, format: SqliteFormat, path: Path
 
 
 def _require_tables(database: sqlite3.Connection, format: SqliteFormat, path: Path) -> None:
-    """Raise where a view stands in the place of a table, maybe without end, or a trigger is on one.
+    """Raise if a view replaces a table, possibly a recursive view, or if a table has a trigger.
 
     Raises:
-        ForeignFileError: as said.
+        ForeignFileError: the file has such a view or trigger.
     """
-    # The name of a table stands before the first parenthesis of its statement.
+    # The name of a table precedes the first parenthesis of its statement.
     tables = {statement.partition("(")[0].split()[-1] for statement in format.statements}
     for kind, name, table in database.execute(
         "SELECT type, name, tbl_name FROM sqlite_master WHERE type IN ('view', 'trigger')"

@@ -1,4 +1,4 @@
-"""A connection to the file of a store, used by one step at a time."""
+"""A connection to a store file, used by one step at a time."""
 
 from __future__ import annotations
 
@@ -42,10 +42,10 @@ class LaneSettings:
     busy_s: float
     synchronous: Synchronous = "FULL"
     witness: Path | None = None
-    """A file that stands beside one that was written, if any."""
+    """File that exists beside a file once it was written; None without one."""
 
     def is_lost(self) -> bool:
-        """Return whether there is no file, or an empty one, beside its witness."""
+        """Return whether the file is missing or empty although its witness exists."""
         is_written = self.path.exists() and self.path.stat().st_size > 0
         return not is_written and self.witness is not None and self.witness.exists()
 
@@ -65,7 +65,7 @@ class _Thread(ThreadPoolExecutor):
 
 
 class SqliteThread:
-    """A connection and its thread, which runs one step after the other."""
+    """A connection and its thread, which runs one step after another."""
 
     def __init__(self, settings: LaneSettings, begin: str) -> None:
         self._settings = settings
@@ -75,21 +75,21 @@ class SqliteThread:
         self._lock = threading.Lock()
         self._database: sqlite3.Connection | None = None
         self._left: sqlite3.Connection | None = None
-        """The one before, until the next is open. While there is none, SQLite recovers the write-ahead log,
-        and with it a commit that has failed, for it was not synced."""
+        """The previous connection, until the next one is open. With no connection, SQLite would recover the
+        write-ahead log, and with it a commit that failed because it was not synced."""
         self._file_id = (0, 0)
         self._wait_ms = 0
         self._free_at = -math.inf
         self.on_open: Callable[[sqlite3.Connection], None] = lambda database: None
-        """Called with each connection in the place of an earlier one, before anything is read by it."""
+        """Called with each connection that replaces an earlier one, before it is used for reading."""
         self._has_opened = False
         self._is_closed = False
 
     def require_process(self) -> None:
-        """Raise in a process that was forked after the connection was opened: it lacks the thread.
+        """Raise in a process that was forked after the connection was opened, because it lacks the thread.
 
         Raises:
-            StoreError: as said.
+            StoreError: this process is not the one that opened it.
         """
         if self._process != os.getpid():
             raise StoreError(
@@ -100,26 +100,26 @@ class SqliteThread:
 
     @property
     def is_busy(self) -> bool:
-        """Whether the thread has steps, for which `run_here` would wait."""
+        """Whether the thread has steps that `run_here` would wait for."""
         return bool(self._thread.pending)
 
     async def run(self, step: Callable[[sqlite3.Connection], T]) -> T:
-        """Run the step and return its value; it continues where the caller is cancelled."""
+        """Run the step and return its value; the step continues if the caller is canceled."""
         work = self._timed(step, time.monotonic())
         return await asyncio.get_running_loop().run_in_executor(self._thread, work)
 
     async def run_brief(self, step: Callable[[sqlite3.Connection], T]) -> T:
-        """Run the step and return its value, in the caller's thread where nothing else is running.
+        """Run the step and return its value, in the caller's thread if no other step is running.
 
-        Otherwise it is run as `run` does, after the steps that the thread has. Handing a step to the thread
-        takes many times as long as a brief one does.
+        Otherwise it runs as with `run`, after the pending steps of the thread. Handing a step to the thread
+        takes many times as long as a brief step.
         """
         self.require_process()
         if not self.is_busy and self._lock.acquire(blocking=False):
             try:
                 return self._run_locked(step, time.monotonic(), 0.0)
             except StoreLockedError:
-                pass  # the thread waits for it
+                pass  # the thread waits for the lock
             finally:
                 self._release()
         return await self.run(step)
@@ -134,7 +134,7 @@ class SqliteThread:
         def work() -> None:
             try:
                 done.set_result(run())
-            except BaseException as error:  # noqa: BLE001 - the future holds it, and whoever awaits it raises it
+            except BaseException as error:  # noqa: BLE001 - the future stores it, and the task that awaits it raises it
                 done.set_exception(error)
 
         asyncio.get_running_loop().run_in_executor(self._thread, work)
@@ -146,20 +146,20 @@ class SqliteThread:
         return lambda: self._run(step, asked_at, self._settings.busy_s)
 
     def run_here(self, step: Callable[[sqlite3.Connection], T], *, busy_s: float) -> T:
-        """Run the step in the calling thread and return its value, while no other step runs.
+        """Run the step in the calling thread and return its value, when no other step is running.
 
         Raises:
-            StoreLockedError: another process has the file for more than `busy_s` seconds.
+            StoreLockedError: another process locks the file for more than `busy_s` seconds.
             StoreError: the file cannot be used; the class says why.
         """
         self.require_process()
         return self._run(step, time.monotonic(), busy_s)
 
     async def vacuum(self) -> None:
-        """Rewrite the file without what was deleted, and empty its write-ahead log.
+        """Rewrite the file without the deleted rows, and empty its write-ahead log.
 
         Raises:
-            StoreLockedError: another process reads or writes all the while.
+            StoreLockedError: another process reads or writes the whole time.
             StoreError: the file cannot be used; the class says why.
         """
         self.require_process()
@@ -194,7 +194,7 @@ class SqliteThread:
     def close(self) -> bool:
         """Close the connection, or let the running step close it; return whether none was running.
 
-        It waits for no lock, since it is also called by the garbage collector.
+        It waits for no lock, because the garbage collector calls it too.
         """
         self._is_closed = True
         self._thread.shutdown(wait=False)
@@ -208,7 +208,7 @@ class SqliteThread:
             self._release()
 
     def _release(self) -> None:
-        """Release the lock, and close the connection where `close` could not."""
+        """Release the lock, and close the connection if `close` could not."""
         self._lock.release()
         if self._is_closed:
             self._drop_if_free()
@@ -227,14 +227,15 @@ class SqliteThread:
     def _guarded(self, work: Callable[[float], T], asked_at: float, busy_s: float) -> T:
         """Run the work under the lock, and return its value.
 
-        It is given the time until which it may wait for other processes. Steps that wait for this lane wait
-        for them all the while, so that a locked file fails all at the same time, not one after the other.
+        The work receives the time until which it can wait for other processes. Steps that wait for this
+        thread count that wait too, so that with a locked file all steps fail at the same time, not one after
+        another.
 
-        Where the file seems damaged, or cannot be read, a new connection does it once more: SQLite says
-        "malformed" of a page that the disk has not read.
+        If the file seems damaged or cannot be read, a new connection repeats the work, because SQLite reports
+        a page as "malformed" if the disk could not read it.
 
         Raises:
-            StoreError: the file is the cause of what SQLite raised, or the store is closed.
+            StoreError: the file caused the SQLite error, or the store is closed.
         """
         if self._is_closed:
             raise closed_error(self._settings.path)
@@ -252,14 +253,14 @@ class SqliteThread:
         return result
 
     def _recheck(self, work: Callable[[float], T], busy_s: float) -> T:
-        """Run the work with a new connection, and once more where the file still seems damaged.
+        """Run the work with a new connection, and once more if the file still seems damaged.
 
-        In between the system reads all of it, so that what fails a third time is no failure of the disk.
+        In between, the whole file is read without SQLite, so a third failure is not caused by the disk.
 
         Raises:
             StoreError: as `_guarded`.
         """
-        self._leave()  # the error may keep the cursor of a row, and that the snapshot of the connection
+        self._leave()  # the error can keep the cursor of a row, which keeps the snapshot of the connection
         try:
             return work(time.monotonic() + busy_s)
         except _FAULTS as error:
@@ -275,19 +276,19 @@ class SqliteThread:
             raise self._translated(error, busy_s) from error
 
     def _translated(self, error: Exception, busy_s: float) -> Exception:
-        """Return the store error of what a step has raised; a mistake in its statements as it is."""
+        """Return the store error for an exception of a step; return a wrong statement's error unchanged."""
         if isinstance(error, sqlite3.Error) and not is_about_the_file(error):
             return error
         problem = store_error(error, self._settings.path, busy_s=busy_s)
         if not isinstance(problem, StoreLockedError | StoreFullError):
-            self._leave()  # the next step may find the file repaired
+            self._leave()  # the file might be repaired before the next step
         return problem
 
     def _connection(self, until: float) -> sqlite3.Connection:
-        """Return the connection, opened again where the path leads to another file than before.
+        """Return the connection; open it again if the path leads to another file than before.
 
         Raises:
-            StoreMissingError: there is no file, or an empty one in the place of one that was written.
+            StoreMissingError: the file is missing, or is empty although it was written before.
         """
         path = self._settings.path
         try:
@@ -321,7 +322,7 @@ class SqliteThread:
         return StoreMissingError(message, path=self._settings.path, hint=hint)
 
     def _drop_if_free(self) -> bool:
-        """Close the connection unless a step is running; return whether none was."""
+        """Close the connection unless a step is running; return whether none was running."""
         if not self._lock.acquire(blocking=False):
             return False
         try:
@@ -331,7 +332,7 @@ class SqliteThread:
         return True
 
     def _leave(self) -> None:
-        """Have the next step open another connection."""
+        """Make the next step open another connection."""
         if self._database is not None:
             self._left, self._database = self._database, None
 
@@ -346,5 +347,5 @@ class SqliteThread:
 
 
 def closed_error(path: Path) -> StoreClosedError:
-    """Return the error of a store that was closed."""
+    """Return the error for a closed store."""
     return StoreClosedError("was closed", path=path, hint="open the store again")

@@ -1,10 +1,10 @@
-"""The interface of a database to the stores that use tables, so that their SQL is written once.
+"""The database interface for stores that use tables, so that their SQL is written once.
 
 A store passes a step to its database, which is a SQLite file or memory (`sqlite_file.py`), the file of an
-engine (`batched_file.py`) or a PostgreSQL server (`adapters/postgres/database.py`). The statements are those
-that all of them understand: `?` stands for a value, table names have no schema, and SQL keywords are in
-capitals. A step awaits only its transaction, which may be repeated. A `StoreServer` reports whether a
-database of a server, or of an engine's file, can be used now.
+engine (`batched_file.py`) or a PostgreSQL server (`adapters/postgres/database.py`). Statements use only
+syntax that all of them support: `?` is the placeholder of a value, table names have no schema, and SQL
+keywords are in capitals. A step awaits only its transaction, which might be repeated. A `StoreServer` reports
+whether a database of a server, or of an engine's file, can be used now.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ T = TypeVar("T")
 
 
 class Transaction(Protocol):
-    """A transaction of a database; what raises in it is rolled back."""
+    """A transaction of a database; an exception rolls it back."""
 
     async def rows(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
-        """Return the rows of a statement; none where a value is a text that UTF-8 cannot encode."""
+        """Return the rows of a statement; none if a value is a text that UTF-8 cannot encode."""
         ...
 
     async def locked(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
-        """Return rows as `rows`, which no other transaction changes before the end of this one."""
+        """Return rows as `rows` does, and lock them against other transactions until this one ends."""
         ...
 
     async def change(self, sql: str, *values: object) -> int:
-        """Execute a statement and return how many rows it has changed.
+        """Execute a statement and return the number of rows that it has changed.
 
         Raises:
             UnicodeEncodeError: a value is a text that UTF-8 cannot encode.
@@ -41,18 +41,19 @@ Step: TypeAlias = Callable[[Transaction], Work[T]]
 
 
 class Database(Protocol):
-    """Where the tables of a store are."""
+    """Database that stores the tables of a store."""
 
     async def write(
         self, step: Step[T], *, is_brief: bool = False, may_repeat: bool = False, is_snapshot: bool = False
     ) -> T:
-        """Run the step as one transaction and return its value; it is rolled back when the step raises.
+        """Run the step as one transaction and return its value; roll back if the step raises.
 
         Args:
-            step: What is done.
-            is_brief: It writes a few rows, so that a file need not hand it to its thread.
-            may_repeat: A step that was stored may be run again without effect.
-            is_snapshot: All statements see the rows of its beginning, as a file always has it.
+            step: The step.
+            is_brief: Whether it writes only a few rows, so that a file need not hand it to its thread.
+            may_repeat: Whether a step that was stored can run again without effect.
+            is_snapshot: Whether all statements see the rows of the beginning, as is always the case with a
+                file.
 
         Raises:
             StoreError: the database cannot be used; the class says why.
@@ -60,7 +61,7 @@ class Database(Protocol):
         ...
 
     async def read(self, step: Step[T], *, is_brief: bool = False) -> T:
-        """Run the step on one snapshot of the database and return its value; it waits for no writer.
+        """Run the step on one snapshot of the database and return its value, without waiting for writers.
 
         Raises:
             StoreError: the database cannot be used; the class says why.
@@ -68,9 +69,9 @@ class Database(Protocol):
         ...
 
     async def put(self, statements: Sequence[tuple[str, Sequence[Any]]]) -> None:
-        """Execute statements with their values, which may be repeated without effect, in one transaction.
+        """Execute statements with their values in one transaction; repeating them must have no effect.
 
-        The file of an engine commits them later, but never after what its engine writes from now on.
+        The file of an engine commits them later, but never after rows that its engine writes from now on.
 
         Raises:
             StoreError: the database cannot be used; the class says why.
@@ -93,7 +94,7 @@ class StoreServer(Protocol):
     """The server of stores, or a file that an engine writes; `database` of a store, `file` of an engine."""
 
     async def check(self) -> None:
-        """Return where stores can use the server now; it costs the server next to nothing.
+        """Return if stores can use the server now; the check costs the server almost nothing.
 
         Raises:
             StoreError: they cannot; the class says why.
@@ -102,6 +103,6 @@ class StoreServer(Protocol):
 
 
 def servers_of(stores: Iterable[object]) -> tuple[StoreServer, ...]:
-    """Return the servers of stores, each once; those in memory or in a file of their own have none."""
+    """Return the servers of stores, each once; stores in memory or with their own file have none."""
     servers = (getattr(store, name, None) for store in stores for name in ("database", "file"))
     return tuple({id(server): server for server in servers if isinstance(server, StoreServer)}.values())
