@@ -1,4 +1,4 @@
-"""The activities of runs of one call each: they execute the call, resume it, and make its result."""
+"""Activities of single-call runs: they execute the call, resume it, and create its result."""
 
 from __future__ import annotations
 
@@ -55,9 +55,9 @@ if TYPE_CHECKING:
 log = logger("toolgen.runtime")
 
 _MOST_MISSED: Final = 20
-"""Workers that may lack a tool, within about five minutes, before its call goes on without it."""
+"""Maximum number of attempts by workers without the tool, about five minutes, before the call fails."""
 _AWAY_S: Final = 300.0
-"""Seconds for which a call waits for a store, as the run of an agent does by default."""
+"""Seconds that a call waits for a store, the same as the default for a run of an agent."""
 
 
 @frozen_record
@@ -70,13 +70,13 @@ class AgentAnswer:
     output: Any = None
     """Output of the run's loop, with `pending` as in `CallOutcome`; None without an output."""
     failure: Mapping[str, str] | None = None
-    """`kind` and `message`, where it was not completed."""
+    """`kind` and `message` of the failure if the run was not completed."""
 
 
 class LoopOwner(Protocol):
     """The agents of a runtime: `agents.joined.AgentLoops`, which execute the loops of their runs.
 
-    They are opened with the runtime and closed with it, asked about their runs, and answer the calls of their
+    The runtime opens and closes them with itself. They report about their runs, and answer the calls of their
     tools.
     """
 
@@ -111,13 +111,13 @@ class LoopOwner(Protocol):
 
     @property
     def stores(self) -> Sequence[object]:
-        """The stores that the capabilities of the runtime do not have."""
+        """The stores that are not capabilities of the runtime."""
         ...
 
     async def child_of(
         self, tool: RegisteredTool, delegated: Delegated, meta: CallMeta, run_id: str
     ) -> ChildOfCall:
-        """Return the run, of this id, that is to answer a call.
+        """Return the run, with this id, that answers a call.
 
         Raises:
             RegistrationError: the agent is not registered.
@@ -131,7 +131,7 @@ class LoopOwner(Protocol):
 
 
 class DirectCallActivities:
-    """The activities of the calls of one runtime."""
+    """Activities of the direct calls of one runtime."""
 
     def __init__(self, services: RuntimeServices, tools: WaitingTools, hub: Events | None) -> None:
         self._services = services
@@ -140,7 +140,7 @@ class DirectCallActivities:
         """Answers the calls of agents' tools; None without agents."""
         self._hub = hub
         self._retry = StoreRetry(pause=lambda attempt: AGAIN_S, total_s=_AWAY_S)
-        """Retries of the steps of a call on stores that are away."""
+        """Retries steps of a call while a store is unavailable."""
         self._waits: WaitRegistry | None = None
 
     @property
@@ -148,7 +148,7 @@ class DirectCallActivities:
         """Registry of the runs.
 
         Raises:
-            NoEngineError: nothing executes them.
+            NoEngineError: the runtime has no engine.
         """
         if self._waits is None:
             raise NoEngineError
@@ -173,9 +173,9 @@ class DirectCallActivities:
         it."""
         try:
             return await self._answering(delegated.agent).child_of(tool, delegated, meta, run_id)
-        except StoreError:  # no outcome of a call: the engine comes back to it
+        except StoreError:  # not an outcome of the call: the engine retries the call later
             raise
-        except Exception as error:  # noqa: BLE001 - such as agents that call one another for ever; it is the result of the call
+        except Exception as error:  # noqa: BLE001 - for example, agents that call one another forever; it is the result of the call
             return undelegated_result(delegated, tool, error, meta, services)
 
     async def _execute(self, info: ActivityInfo, argument: Any) -> CallOutcome:
@@ -231,7 +231,7 @@ class DirectCallActivities:
             result = await self._answering(link.agent).conclude(frame, answer)
         except StoreError:
             raise
-        except Exception as error:  # noqa: BLE001 - what an agent concludes is author code; it is the result of the call
+        except Exception as error:  # noqa: BLE001 - the agent's conclusion is author code; its error is the result of the call
             result = failed_call_result(tool, error, meta, work.services)
         left = [] if answer.output is None else answer.output["pending"]
         done = await self._done(work, tool, await with_pending(work.waits, result, left), meta, 0)
@@ -250,7 +250,7 @@ class DirectCallActivities:
     ) -> CallOutcome:
         """Return the outcome of a step with its follow-up, and pass the result to waiters in this process.
 
-        `number` is that of the step, `answered` the id of the call that was frozen before it.
+        `number` is the number of the step, `answered` the id of the call that was frozen before it.
         """
         if result.delegated is not None and tool is not None:
             below = f"{work.run_id}/child:{number + 1}"
@@ -293,7 +293,7 @@ class DirectCallActivities:
         """Return a frame for a call with its current tool, or the outcome if the tool is not available.
 
         Raises:
-            NotRegisteredError: another worker may have the tool.
+            NotRegisteredError: another worker might have the tool.
         """
         meta, services = CallMeta(**call["meta"]), work.services
         tool = await self._tools.find(call["tool"], meta, info.run_id)

@@ -30,12 +30,12 @@ class AnswerChecks:
         """Check an answer to a call that is still suspended.
 
         Raises:
-            SuspensionError: the answer cannot be taken; the class says why.
+            SuspensionError: the answer cannot be accepted; the class says why.
         """
         waits, frozen = self.waits, record.call
         if not status.is_open or frozen.expires_at <= waits.options.clock():
             raise await late_answer(waits, record.run_id, "the time to answer has expired")
-        within = None if "/" in record.run_id else self.snapshot  # what a run asks is of its own agent
+        within = None if "/" in record.run_id else self.snapshot  # a run below a call asks for its own agent
         tool = await self.tools.find(frozen.tool, frozen.meta, record.run_id, within)
         if tool is None and not self.tools.is_empty and cancel_reason(answer) is None:
             raise MissingToolError(

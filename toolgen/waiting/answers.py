@@ -31,11 +31,11 @@ from .loop import INTERMEDIATE
 T = TypeVar("T")
 
 _LONGEST: Final = 200
-"""Characters of names that nobody asked for."""
+"""Maximum number of characters shown of unexpected names."""
 CANCELED: Final = "toolgen.canceled"
-"""The one key of the answer that takes a question back."""
+"""Only key of the answer that cancels a question."""
 FAILED: Final = "toolgen.failed"
-"""The one key of the answer that says in which declared error pending work ended."""
+"""Only key of the answer that ends pending work with a declared error."""
 
 
 def failure_answer(error: DeclaredError) -> Json:
@@ -46,7 +46,8 @@ def failure_answer(error: DeclaredError) -> Json:
     """
     failure: dict[str, Json] = {"code": error.code, "message": str(error.message)}
     if error.details is not None:
-        has_absent = isinstance(error.details, ToolModel)  # None is an absent field there, as in its codec
+        # None is an absent field in a ToolModel, as in its codec
+        has_absent = isinstance(error.details, ToolModel)
         try:
             document = to_json(error.details, by_alias=True, exclude_none=has_absent)
         except PydanticSerializationError as problem:
@@ -93,7 +94,7 @@ def answer_key(answer: Json) -> str:
     """Return a key that is equal for equal answers; all cancellations of a call are equal.
 
     Raises:
-        BadAnswerError: it is not JSON.
+        BadAnswerError: the answer is not JSON.
     """
     try:
         text = json.dumps(answer, sort_keys=True, allow_nan=False, ensure_ascii=False).encode()
@@ -109,7 +110,7 @@ def without_nulls(frozen: FrozenCall, answer: Json) -> Json:
             return _without_absent(answer, ("message", "payload", "grant"))
         case "input":
             return without_optional_nulls(frozen.answer_schema, answer)
-        case "pending":  # the codec of the result knows
+        case "pending":  # the codec of the result handles null
             return answer
 
 
@@ -126,10 +127,10 @@ def _without_absent(answer: Json, optional: Collection[str]) -> Json:
 
 
 def validate_answer(spec: ToolSpec | None, frozen: FrozenCall, answer: Json, limits: Limits) -> Json:
-    """Validate an answer and return it; without the spec the types of the tool are not checked.
+    """Validate an answer and return it; without the spec, the types of the tool are not checked.
 
     Raises:
-        BadAnswerError: it exceeds the limits, or does not fit what was asked; the call still waits.
+        BadAnswerError: it exceeds the limits, or does not fit the question; the call is still suspended.
     """
     check_answer_limits(answer, limits)
     if cancel_reason(answer) is not None:
@@ -171,14 +172,14 @@ def check_answer_limits(answer: Json, limits: Limits) -> None:
     Raises:
         BadAnswerError: it exceeds a limit.
     """
-    # Whether it is JSON is found out elsewhere.
+    # Other code checks whether it is JSON.
     text = json.dumps(answer, ensure_ascii=False, default=repr)
     if len(text) > limits.small_bytes and (violation := exceeded_limit(text, limits)) is not None:
         raise BadAnswerError(f"the answer {violation.message}")
 
 
 def _refuse(frozen: FrozenCall, issues: tuple[FieldIssue, ...]) -> None:
-    """Raise if there are issues. For a call with sensitive arguments they quote only keys of the schema.
+    """Raise if there are issues. If the call has sensitive arguments, they quote only keys of the schema.
 
     Raises:
         BadAnswerError: there are issues.
@@ -220,7 +221,7 @@ def _require_no_secret(frozen: FrozenCall, answer: Json) -> None:
     """Check that an answer contains no credential, because the journal must not store one.
 
     Raises:
-        BadAnswerError: the answer might contain a credential; the message quotes nothing of it.
+        BadAnswerError: the answer might contain a credential; the message does not quote it.
     """
     match answer:
         case {"available": bool(), **rest} if not rest:
@@ -269,7 +270,8 @@ def answer_document(frozen: FrozenCall, answer: Json) -> Json:
 def hiding_call(frozen: FrozenCall, spec: ToolSpec | None) -> Iterator[None]:
     """Redact the sensitive values of a suspended call, and of earlier answers to it, inside the block.
 
-    Without a spec, where its tool is gone. What is decoded in the block is known as well, such as its answer.
+    `spec` is None if the tool no longer exists. Values decoded in the block, for example the answer, are
+    redacted too.
     """
     if not frozen.sensitive and (spec is None or not spec.is_sensitive):
         yield

@@ -1,8 +1,8 @@
 """Open questions of a run and the runs below it: suspended calls, and planners' questions below direct calls.
 
-Who made a call of an agent's tool gets each of them with its token, and knows by `Suspended.outer` which of
-its own calls waits for the answer. A planner's question of a run that a client of an agent started has no
-token: its client answers it by the handle of the run.
+The caller of an agent's tool receives each of them with its token, and `Suspended.outer` says which of its
+calls waits for the answer. If a client of an agent started the run, a planner's question has no token: the
+client answers it through the handle of the run.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ async def outer_call(waits: WaitRegistry, run_id: str) -> tuple[str, CallDocumen
 def question_order(asked: Suspended) -> tuple[bool, str, str, str]:
     """Return the sort key of a question of a direct call: questions before pending work, outer runs first.
 
-    It is the same in every process, so that all of them mean the same by the first question of a call.
+    It is the same in every process, so that the first question of a call is the same everywhere.
     """
     return asked.kind == "pending", asked.run_id, asked.tool_call_id, asked.id
 
@@ -81,9 +81,9 @@ async def open_questions(waits: WaitRegistry, status: RunStatus, call: CallDocum
 
 
 async def asked_ids(waits: WaitRegistry, status: RunStatus) -> set[str]:
-    """Return the ids of all questions that the run of a direct call and those below it have asked.
+    """Return the ids of all questions that the run of a direct call and the runs below it have asked.
 
-    Those of runs that the engine has forgotten are missing.
+    Questions of runs that the engine has deleted are missing.
     """
     run_input: Any = status.input
     frozen = run_input.get("frozen") if isinstance(run_input, dict) else None
@@ -143,7 +143,7 @@ async def _suspended(
     meta = call["meta"]
     return Suspended(
         token=waits.sealer.issue(question_claims(run_id, question, meta["session_id"])),
-        id=f"{run_id}:{question['id']}",  # runs give the same ids to theirs
+        id=f"{run_id}:{question['id']}",  # the ids are unique only within a run
         kind="input",
         tool=outer.tool,
         question=question["question"],
@@ -176,10 +176,10 @@ async def answer_question(
     by: str,
     session_id: str,
 ) -> None:
-    """Send the answer of a planner's question to its run in this session; `by` names who answers.
+    """Send the answer to a planner's question to its run in this session; `by` names the person.
 
     Raises:
-        SuspensionError: the answer is not taken; the class says why.
+        SuspensionError: the answer is not accepted; the class says why.
     """
     check_answer_limits(answer, limits)
     answer = without_optional_nulls(about["answer_schema"], answer)

@@ -1,7 +1,8 @@
-"""Waits for the result of a call, in any process: from the journal of its run, or as this process made it.
+"""Waits for the result of a call, in any process: from the journal of its run, or from memory.
 
-An answer that the run of a call did not take leads to none: the host that was to resume it could not verify
-its record, so the call waits on as it was (`resuming.resume`), and its log says nothing of the answer.
+If the run of a call did not use an answer, the answer leads to no result: the host that tried to resume the
+call could not verify its record. The call stays suspended (`resuming.resume`), and its log does not have the
+answer.
 """
 
 from __future__ import annotations
@@ -32,8 +33,8 @@ from .sending import late_answer
 from .wait_registry import OpenedToken, WaitRegistry
 
 _PAUSE_S: Final = 1.0
-"""Seconds between two looks at a run that waits for nobody with a token, as one that its client paused, or
-whose log has no result of an answer."""
+"""Seconds between two reads of a run that waits without a token, for example because its client paused it, or
+whose log has no result for an answer."""
 
 
 async def run_result(
@@ -41,7 +42,7 @@ async def run_result(
 ) -> ToolResult:
     """Return the result of the call of a run; suspended while the run only waits for people.
 
-    `typed` gets it where this process executes the call. While a store cannot be read, it waits.
+    `typed` receives the result if this process executes the call. While a store cannot be read, this waits.
     """
     look = until_back(partial(_run_result, reader, run_id, call, typed), f"the result of run {run_id}")
     return await reader.waits.scheduler.wait_for_run(run_id, look)
@@ -50,7 +51,7 @@ async def run_result(
 async def result_so_far(reader: CallReader, run_id: str) -> ToolResult | None:
     """Return the current result of the direct call of a run; None if the run is not of a direct call.
 
-    It is running while the call is executed, and suspended while it waits for people.
+    Its status is `running` while the call is executed, and `suspended` while the call waits for people.
 
     Raises:
         UnknownRunError: no run has the id.
@@ -60,10 +61,10 @@ async def result_so_far(reader: CallReader, run_id: str) -> ToolResult | None:
     run_input: Any = status.input
     if not isinstance(run_input, dict) or "facts" in run_input or not run_input.keys() & {"call", "frozen"}:
         return None
-    call = call_of(run_input)  # type: ignore[arg-type]  # as the loop takes it
+    call = call_of(run_input)  # type: ignore[arg-type]  # as the loop accepts it
     if status.state != "running":
         nobody: asyncio.Future[ToolResult] = asyncio.get_running_loop().create_future()
-        with suppress(TimeoutError):  # it goes on meanwhile
+        with suppress(TimeoutError):  # it has resumed meanwhile
             async with asyncio.timeout(_PAUSE_S):
                 return await _run_result(reader, run_id, call, nobody)
     text = "the call is running; its result is not known yet"
@@ -107,7 +108,7 @@ class Expected:
 
     own: asyncio.Future[ToolResult]
     above: tuple[str, CallDocument] | None
-    """The direct call that the answer leads to the result of, by its run; None where there is none."""
+    """The direct call whose result follows from the answer, with its run id; None without one."""
     outer: asyncio.Future[ToolResult] | None
 
 
@@ -116,7 +117,7 @@ async def expected_results(waits: WaitRegistry, opened: OpenedToken) -> AsyncIte
     """Yield the futures for the typed results of a suspended call and the direct call above it.
 
     Raises:
-        UnknownSuspensionError: the run is forgotten meanwhile.
+        UnknownSuspensionError: the run was deleted meanwhile.
     """
     above = await _above(waits, opened)
     own = waits.expect_result(opened.id)
@@ -146,9 +147,9 @@ async def answered_result(
 ) -> ToolResult:
     """Return the result of an answered call, once the log of its run has it.
 
-    It is typed where this process has executed the call, and the log has the same. Of what the run of an
-    agent asked it is that of the direct call above, or what that still waits for. Where it is not there after
-    `wait_s` seconds, it is running; where the call waits on without the answer, suspended.
+    The result is typed if this process has executed the call, and the log has the same status. For a question
+    below an agent's call, it is the result of the direct call above, or that call's next question. If there
+    is no result after `wait_s` seconds, the status is `running`; if the answer was not used, `suspended`.
     """
     waits, above, outer = reader.waits, expected.above, expected.outer
     try:
@@ -185,8 +186,8 @@ def _running(opened: OpenedToken, above: tuple[str, CallDocument] | None) -> Too
 async def _result_from_log(waits: WaitRegistry, opened: OpenedToken) -> ToolResult | None:
     """Wait until the log of the run has the effect of an answer, and return the result of the call.
 
-    It is None where no result of a call follows at once: the answer went to a planner, or an agent
-    answers the call.
+    It is None if no result of a call follows immediately: the answer went to a planner, or an agent answers
+    the call.
 
     Raises:
         LateAnswerError: the run ended before.
@@ -207,7 +208,7 @@ async def _result_from_log(waits: WaitRegistry, opened: OpenedToken) -> ToolResu
         elif kind == "agent_run_started" and _is_of(event, frozen):
             return None
     if frozen is None and opened.is_below:
-        return None  # it was taken back
+        return None  # the question was canceled
     raise await late_answer(waits, opened.run_id, "the run ended before its call did")
 
 
@@ -222,12 +223,12 @@ async def _suspension_of(waits: WaitRegistry, run_id: str, id_: str) -> Suspende
 
 
 def _follows(id_: str, before: str) -> bool:
-    """Return whether a question of a planner is the one before it, asked again."""
+    """Return whether a planner's question is the previous one, asked again."""
     return id_.startswith(f"{before.partition(':')[0]}:") and id_ != before
 
 
 def _is_of(event: Mapping[str, Json], frozen: FrozenCall) -> bool:
-    """Return whether the run of an agent was started for a suspended call, after its answer."""
+    """Return whether an agent's run was started for a suspended call after its answer."""
     return bool(event["tool"] == frozen.tool and event["tool_call_id"] == frozen.meta.tool_call_id)
 
 
@@ -237,12 +238,12 @@ async def result_or_waiting_on(
     """Return the result of an answered call from the log, or the suspended call if the answer was not used.
 
     Raises:
-        TamperedSuspensionError: it waits on, and its record was changed.
-        UnsealedSuspensionError: it waits on, and nobody knows who wrote its record.
+        TamperedSuspensionError: the call is still suspended, and its record was changed.
+        UnsealedSuspensionError: the call is still suspended, and the author of its record is unknown.
         NondeterminismError: its run is stalled.
     """
     try:
-        async with asyncio.timeout(_PAUSE_S):  # most are there before, and nothing else is looked at
+        async with asyncio.timeout(_PAUSE_S):  # most results arrive in this time, without reading the status
             return await result()
     except TimeoutError:
         pass
@@ -263,7 +264,8 @@ async def _waiting_on(waits: WaitRegistry, opened: OpenedToken) -> ToolResult:
     while True:
         status = await waits.engine.settled(opened.run_id)
         for wait in status.awaiting:
-            # Not the next one alone: others may have answered meanwhile, and were not taken either.
+            # Any later wait counts, because other answers can have been sent meanwhile and not been used
+            # either.
             if wait.op == opened.op or wait.op.rpartition(":")[0] != call:
                 continue
             record = await waits.record(opened.run_id, wait.op, wait.about)

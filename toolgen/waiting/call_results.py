@@ -48,8 +48,8 @@ async def kept_result(
 ) -> ToolResult:
     """Return the stored result of a call's run, without its actions.
 
-    Without the typed value where the tool is gone or another one now, or where the document was truncated;
-    without the artifacts whose data nobody kept.
+    It has no typed value if the tool is gone or was replaced, or if the document was truncated. Artifacts
+    whose data is not stored are left out.
     """
     meta, tools = CallMeta(**call["meta"]), reader.tools
     result = await with_pending(reader.waits, result_of(outcome), outcome.get("pending", ()))
@@ -73,7 +73,7 @@ async def with_pending(
 ) -> ToolResult:
     """Return the result of a call that an agent answered, with the pending work of its run.
 
-    `work` is as in `CallOutcome`; where its record is not verified, it is left out.
+    `work` is as in `CallOutcome`; work with an unverified record is left out.
     """
     if not work or result.run_link is None:
         return result
@@ -118,7 +118,7 @@ async def kept_artifact(
 ) -> Artifact | None:
     """Return the typed artifact of a stored reference, with the `tool` that created it.
 
-    None where the tool is gone or another one now, or nobody kept the data: a log has none that is sensitive.
+    None if the tool is gone or was replaced, or if the data is not stored: a log has no sensitive data.
     """
     kind = None if tool is None else tool.spec.artifacts.get(document["kind"])
     data = None if kind is None else await _data(document, services.artifacts)

@@ -1,6 +1,6 @@
-"""Runs of one call each: whoever makes the call starts one, or joins it, and waits for its result.
+"""Single-call runs: a caller starts one, or joins it, and waits for its result.
 
-When a runtime is closed, those that it executes have some time to end.
+When a runtime is closed, the calls that it executes have some time to end.
 """
 
 from __future__ import annotations
@@ -68,13 +68,13 @@ _OUTCOMES: Final = (
     SuspensionError,
     UnknownRunError,
 )
-"""Errors that become the result of a named call. Any other one is raised: the call can be made again."""
+"""Errors that become the result of a named call. Any other error is raised: the call can be repeated."""
 CLOSING_S: Final = 10.0
-"""Seconds for direct calls to end that are executed when their runtime is closed."""
+"""Seconds that running direct calls have to end when their runtime is closed."""
 
 
 class CallRuns:
-    """The runs of single calls of one runtime."""
+    """Single-call runs of one runtime."""
 
     def __init__(
         self, services: RuntimeServices, tools: WaitingTools, activities: DirectCallActivities
@@ -83,7 +83,7 @@ class CallRuns:
         self._tools = tools
         self._activities = activities
         self._ends_with_callers: set[str] = set()
-        """Runs that are cancelled with the last of their callers here."""
+        """Ids of the runs that are canceled with their last caller in this process."""
 
     async def hand_to_run(
         self,
@@ -97,8 +97,8 @@ class CallRuns:
     ) -> ToolResult:
         """Return the result of an executed call that an agent answers, or that is now suspended.
 
-        `named` is the id of the run of a call that has a name; where somebody else has begun it meanwhile, it
-        is joined. A detached one goes on although its callers are cancelled.
+        `named` is the run id of a named call; if another caller has started it meanwhile, this call joins it.
+        A detached call continues if its callers are canceled.
         """
         run_id = named or f"{CALL}{uuid.uuid4().hex}"
         if result.delegated is None and not named:
@@ -131,8 +131,8 @@ class CallRuns:
     ) -> ToolResult:
         """Execute a named call in the run with this id, or join the run.
 
-        The call is executed once, whoever else comes with the same id. Where it waits for somebody, the
-        result is suspended. A detached one goes on although its callers are cancelled.
+        The call is executed once, even if other callers use the same id. If it waits for a person, the result
+        is suspended. A detached call continues if its callers are canceled.
         """
         call, spans = _call(tool, payload, meta), self._services.spans
         if spans is not None and (trace := spans.here()):
@@ -148,10 +148,10 @@ class CallRuns:
         )
 
     async def _suspended(self, run_id: str, tool: RegisteredTool, result: ToolResult) -> ToolResult:
-        """Begin the run of a suspended call and return the result for its client.
+        """Start the run of a suspended call and return the result for its client.
 
         Raises:
-            Exception: the engine, or its store, cannot be used; nobody is asked.
+            Exception: the engine, or its store, cannot be used; nobody receives the question.
         """
         waits, frozen = self._activities.waits, result.frozen
         assert frozen is not None, "only a call that waits begins to"
@@ -159,7 +159,8 @@ class CallRuns:
             record = waits.seal(run_id, FIRST, frozen)
             run_input: Json = {"frozen": record.document, "version": VERSION}
             begin = partial(self._start, waits, run_id, tool, run_input, frozen.meta)
-            if frozen.kind != "confirmation" or frozen.is_asked_by_tool or frozen.answers:  # it has begun
+            # the call has begun
+            if frozen.kind != "confirmation" or frozen.is_asked_by_tool or frozen.answers:
                 await until_back(begin, f"the suspended call of {tool.spec.id}")
             else:
                 await begin()
@@ -180,11 +181,11 @@ class CallRuns:
         is_detached: Detached,
         is_made_again: bool = False,
     ) -> ToolResult:
-        """Start a run and return the result of its call, when it is over or only waits for people.
+        """Start a run and return the result of its call when the run is over or only waits for people.
 
-        The last of its callers here that is cancelled cancels the run, unless all that began it are detached
-        or a caller in another process has joined it. One that `is_made_again` leaves a question open. It
-        raises as `_lost_result`.
+        If its last caller in this process is canceled, the run is canceled, unless all its callers here are
+        detached or another process has joined it. A call that `is_made_again` leaves an open question open.
+        It raises as `_lost_result`.
         """
         waits, call, has_begun = self._activities.waits, run_input["call"], False
         typed = waits.expect_result(run_id)
@@ -212,7 +213,7 @@ class CallRuns:
             if not is_made_again:
                 await leave()
             raise
-        except Exception as error:  # noqa: BLE001 - an engine of others; the result says whether the call may have run
+        except Exception as error:  # noqa: BLE001 - a third-party engine; the result says whether the call might have run
             return self._lost_result(tool, meta, error, has_begun=has_begun, is_named=is_named)
         finally:
             if self._tools.let_go(run_id, tool):
@@ -220,7 +221,7 @@ class CallRuns:
             waits.forget(run_id, typed)
 
     def _is_last(self, run_id: str) -> bool:
-        """Return whether the call is cancelled with its last caller, and only one caller is left."""
+        """Return whether the run is canceled with its last caller, and only one caller is left."""
         return self._tools.callers(run_id) == 1 and run_id in self._ends_with_callers
 
     def _lost_result(
@@ -228,10 +229,10 @@ class CallRuns:
     ) -> ToolResult:
         """Return the result of a call whose run could not be started, or could not be read.
 
-        One that has begun goes on, or has ended: nobody knows.
+        If the call has begun, it is unknown whether it is still running.
 
         Raises:
-            Exception: the error, if it is one of the engine or of its store and the call can be made again.
+            Exception: the error, if it is an error of the engine or its store and the call can be repeated.
         """
         if (is_named or not has_begun) and not isinstance(error, (CallNameError, *_OUTCOMES)):
             raise error
@@ -256,9 +257,9 @@ class CallRuns:
         """Cancel the run of a cancelled caller; its log records the end."""
         try:
             await _leave(self._activities.waits, run_id, call, is_made_again=is_made_again)
-        except UnknownRunError:  # it has not begun
+        except UnknownRunError:  # the run has not started
             failed_call_result(tool, ToolError(WHY_CANCELED), meta, self._services)
-        except Exception:  # it must not take the place of the cancellation
+        except Exception:  # this must not replace the cancellation
             log.exception("run %s was not cancelled with its caller", run_id)
 
     async def _start(
@@ -286,7 +287,7 @@ async def _join(waits: WaitRegistry, run_id: str, call: CallDocument, *, is_made
     it.
 
     Raises:
-        CallNameError: it is the run of another call, which has begun under the name at once.
+        CallNameError: another call started a run with this name at the same time.
         UnknownRunError: no run has the id.
     """
     engine, process = waits.engine, waits.process
@@ -295,16 +296,16 @@ async def _join(waits: WaitRegistry, run_id: str, call: CallDocument, *, is_made
     if not _is_of(run_input, call):
         raise CallNameError(_AT_ONCE)
     is_own = run_input.get("process") == process
-    # Another process that answers it does not know whether the one that began it waits for it again.
+    # A process that answers the call does not know whether the process that started it waits again.
     if status.state == "running" and (not is_own or (is_made_again and engine.caps.is_durable)):
         await note_caller(engine, run_id, process)
     return not is_own and not is_made_again
 
 
 async def _leave(waits: WaitRegistry, run_id: str, call: CallDocument, *, is_made_again: bool) -> None:
-    """Cancel the run of a call when its callers here are cancelled, unless another process joined it.
+    """Cancel the run of a call when its callers here are canceled, unless another process joined it.
 
-    Nor is one cancelled that another process began, and whose callers there it has not left to wait.
+    A run that another process started is canceled only if its call has already been suspended.
 
     Raises:
         UnknownRunError: no run has the id.
@@ -328,18 +329,19 @@ def _is_of(run_input: Any, call: CallDocument) -> bool:
 async def let_calls_end(waits: WaitRegistry) -> None:
     """Wait at most `CLOSING_S` until the direct calls of this process have ended or are suspended.
 
-    What is cut off of a call that may not run twice is of unknown outcome. Those that agents answer go on
-    when the engine is started again; engines with many workers let their activities end by themselves.
+    An interrupted call that must not run twice has an unknown outcome. Calls that agents answer resume when
+    the engine is started again. Engines with many workers wait for their activities themselves.
     """
     if not waits.is_only_worker:
         return
     engine = waits.engine
-    if isinstance(engine, DrainingEngine) and engine.is_draining:  # what has not begun will not
+    # activities that have not begun will not begin
+    if isinstance(engine, DrainingEngine) and engine.is_draining:
         await engine.drain(CLOSING_S)
         return
     try:
         running = await engine.list_runs(state="running", limit=sys.maxsize)
-    except ToolgenError as error:  # such as a file that cannot be used, which is to be closed all the same
+    except ToolgenError as error:  # for example, an unusable file; closing must continue
         log.warning("the running calls could not be listed, so closing does not wait for them: %s", error)
         return
     runs = [run.run_id for run in running if _is_call(run)]

@@ -1,7 +1,7 @@
-"""Callers of a running call: when the last caller is cancelled, the call is cancelled.
+"""Callers of a running call: when the last caller is canceled, the call is canceled.
 
-A call goes on while somebody else waits for its result: in this process, or in another one, which notes that
-in the run of the call. It also goes on when all tasks are cancelled because their event loop ends.
+A call continues while another caller waits for its result, in this process or in another one, which records
+that in the run of the call. It also continues if all tasks are canceled because their event loop ends.
 """
 
 from __future__ import annotations
@@ -33,18 +33,18 @@ Detached: TypeAlias = bool | Callable[[], bool]
 log = logger("toolgen.runtime")
 
 JOINED: Final = ("joined", "joined:2")
-"""Operations by whose answers the first two processes that wait for a call note it; no wait takes them."""
+"""Operations whose answers record the first two processes that wait for a call; no wait consumes them."""
 _LEAVE_S: Final = 5.0
-"""Seconds that a cancelled caller waits until its call is cancelled."""
+"""Seconds that a canceled caller waits until its call is canceled."""
 
 
 async def until_cancelled(work: Work[T], leave: Callable[[], Awaitable[None]]) -> T:
-    """Return the result of the work; if the caller is cancelled before, `leave` is awaited.
+    """Return the result of the work; if the caller is canceled before, await `leave`.
 
-    If the event loop ends, it is not: then all tasks are cancelled, and so is the one that holds the work,
-    which only this function knows.
+    `leave` is not awaited if the event loop ends: all tasks are canceled then, including `holder`, which only
+    this function can cancel otherwise.
     """
-    task = asyncio.ensure_future(work)  # also cancelled by the time limits within it
+    task = asyncio.ensure_future(work)  # also canceled by time limits within it
     holder = asyncio.ensure_future(_result_of(task))
     try:
         return await asyncio.shield(holder)
@@ -76,7 +76,7 @@ async def result_for_caller(
     """Send the answer to a direct call or to a question below it, and return the result for the caller.
 
     Raises:
-        SuspensionError: the answer is not taken.
+        SuspensionError: the answer is not accepted.
     """
     waits, run_id, is_stored = reader.waits, top_run(opened.run_id), asyncio.Event()
 
@@ -108,35 +108,36 @@ def is_now(detached: Detached) -> bool:
 
 
 async def _finished(work: Awaitable[None]) -> None:
-    """Await work of a task that is being cancelled, however often that happens; a failure is logged."""
+    """Await work in a task that is being canceled, even repeatedly; log a failure."""
     task = asyncio.ensure_future(work)
     loop = asyncio.get_running_loop()
     deadline = loop.time() + _LEAVE_S
     while not task.done() and (left := deadline - loop.time()) > 0:
-        with suppress(asyncio.CancelledError):  # anyio cancels again and again
+        with suppress(asyncio.CancelledError):  # anyio cancels repeatedly
             await asyncio.wait((task,), timeout=left)
     if task.done() and not task.cancelled() and (error := task.exception()) is not None:
         log.error("a call was not cancelled with its caller", exc_info=error)
 
 
 async def note_caller(engine: Engine, run_id: str, process: str) -> None:
-    """Note in the run of a call that this process waits for it, so that no other one cancels it."""
-    with suppress(WaitOverError, UnsettledAnswerError, UnknownRunError):  # over, or on its way
+    """Record in the run of a call that this process waits for it, so that no other process cancels it."""
+    # the run is over, or the answer is being sent
+    with suppress(WaitOverError, UnsettledAnswerError, UnknownRunError):
         for op in JOINED:
             if await engine.answer(run_id, op, process, key=process) != "conflict":
                 return
 
 
 async def is_joined_by_others(engine: Engine, run_id: str, process: str) -> bool:
-    """Return whether another process has noted that it waits for the call of a run."""
+    """Return whether another process has recorded that it waits for the call of a run."""
     noted = [await engine.kept_answer(run_id, op) for op in JOINED]
     return any(joined not in (None, process) for joined in noted)
 
 
 async def cancel_answered(engine: Engine, run_id: str, process: str) -> None:
-    """Cancel a resumed call whose last caller in this process was cancelled.
+    """Cancel a resumed call whose last caller in this process was canceled.
 
-    One that waits for a person keeps its question.
+    A call that waits for a person stays suspended.
     """
     with suppress(UnknownRunError):
         status = await engine.status(run_id)

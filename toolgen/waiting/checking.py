@@ -21,12 +21,12 @@ from .wait_registry import WaitRegistry, log
 
 _OPEN: Final[tuple[RunState, ...]] = ("running", "waiting")
 _LONGEST: Final = 200
-"""Characters of an id or a name that may be forged."""
+"""Maximum number of characters shown of an id or a name that might be forged."""
 
 
 @frozen_record
 class CheckedCall:
-    """A suspended call as the journal of its run keeps it, and whether a host has sealed it so."""
+    """A suspended call in the journal of its run, with the verdict on its seal."""
 
     run_id: str
     op: str
@@ -34,7 +34,7 @@ class CheckedCall:
     state: Verdict
     id: str
     tool: str
-    """Both as the record says, which may be forged unless it is `sealed`; "" where it cannot be read."""
+    """Both from the record, so they might be forged unless `state` is `sealed`; "" if it cannot be read."""
     call: FrozenCall | None
     """The call of the record; None if the record cannot be read."""
     record: Json = None
@@ -44,9 +44,9 @@ class CheckedCall:
 async def checked_calls(
     waits: WaitRegistry, open_waits: Iterable[RunWait] | None = None
 ) -> tuple[CheckedCall, ...]:
-    """Return the suspended calls among these waits, in order; by default those of all runs.
+    """Return the suspended calls among these waits, in order; by default among the waits of all runs.
 
-    Those that were answered and not executed yet are among them: they run when they are adopted.
+    Calls that were answered but not executed yet are included: they run when they are adopted.
     """
     if open_waits is None:
         open_waits = await _all_waits(waits)
@@ -65,14 +65,14 @@ def waits_of(status: RunStatus) -> list[RunWait]:
 async def adopt_calls(
     waits: WaitRegistry, run_id: str, by: str, seen: Collection[CheckedCall] | None
 ) -> tuple[CheckedCall, ...]:
-    """Seal the unsealed calls of a run, as they are or as they were reviewed, and return them.
+    """Seal the unsealed calls of a run, unchanged or as they were reviewed, and return them.
 
     Raises:
         UnknownRunError: no run has the id.
         TamperedSuspensionError: one of them was changed.
-        UnsealedSuspensionError: one of them is not as it was seen.
-        LateAnswerError: one of them does not wait any more.
-        ConflictingAnswerError: the journal has another adoption, which is no good.
+        UnsealedSuspensionError: one of them differs from the reviewed calls.
+        LateAnswerError: one of them is no longer suspended.
+        ConflictingAnswerError: the journal already has another, invalid adoption.
     """
     calls = await checked_calls(waits, waits_of(await waits.engine.status(run_id)))
     if any(call.state == "tampered" for call in calls):

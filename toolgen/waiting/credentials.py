@@ -1,4 +1,4 @@
-"""Credentials that people provide for suspended calls: stored by the host, and in no answer."""
+"""Credentials that people provide for suspended calls: stored by the host, and never in an answer."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from toolgen.contract.names import CREDENTIALS_CAPABILITY
 from .errors import BadAnswerError
 
 Keep: TypeAlias = Callable[[Credential, str | None], Awaitable[None]]
-"""Keeps a credential for the session, the user or the service."""
+"""Stores a credential for the session, the user or the service."""
 
 
 def keeper_for(capabilities: Mapping[str, object], call: FrozenCall) -> Keep:
-    """Return the credential store for a suspended call.
+    """Return the function that stores a credential for a suspended call.
 
     Raises:
-        BadAnswerError: the call waits for something else.
-        ToolgenError: the host keeps no credentials.
+        BadAnswerError: the call does not wait for a service credential.
+        ToolgenError: the host stores no credentials.
     """
     keep = getattr(capabilities.get(CREDENTIALS_CAPABILITY), "keep", None)
     if not is_of_service(call.request) or call.request is None:

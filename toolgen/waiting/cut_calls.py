@@ -1,6 +1,6 @@
-"""Final events of calls whose run ended first, decided here for all loops.
+"""Last events of calls whose run ended before them; the same code for all loops.
 
-Pure, as the loops are: an engine may execute them again.
+Pure, like the loops, because an engine can replay them.
 """
 
 from __future__ import annotations
@@ -24,31 +24,31 @@ class CutCall:
     """A call of a run that ended before the call had its result."""
 
     tool: str
-    """Id."""
+    """Id of the tool."""
     name: str
     question_ids: Sequence[str]
-    """Ids of the questions for which it was suspended."""
+    """Ids of the questions that suspended it."""
     begun_steps: Sequence[int]
-    """Numbers of its steps that began what may not run twice; 0 is that of its first execution."""
+    """Numbers of its steps that began an effect that must not run twice; 0 is the first execution."""
     waits: Mapping[int, Json]
     """Subjects of its open waits, by number of the wait."""
     agent_run: str
-    """Id of the run of an agent that was to answer it; "" for none."""
+    """Id of the agent's run that was started to answer it; "" for none."""
     is_not_run: bool = False
-    """It may not run twice, and has not begun."""
+    """Whether it must not run twice, and has not begun."""
 
 
 def cut_end(call: CutCall, ended: EndedRun) -> ToolEnd:
-    """Return the end of a cut call: `denied` if it was suspended, `unknown` if it may have run.
+    """Return the end of an interrupted call: `denied` if it was suspended, `unknown` if it might have run.
 
-    One that asked something had begun before it was suspended. One that an agent was to answer may have run
-    where that agent's run has left a call of unknown outcome, or where the engine does not know its log.
+    A call that asked a question had begun before it was suspended. A call that an agent answers might have
+    run if the agent's run has a call with an unknown outcome, or if the engine does not have its log.
     """
     if any(map(is_work, call.waits.values())):
         why = left_work(ended.reason or f"the run was {ended.ending}")
         return _end(call, "unknown", {"unknown": why})
-    # The step after a wait has its number, and may have begun where a restored journal lacks the answer.
-    # After an answer that was not taken there is a wait more, and no further question.
+    # The step after a wait has the wait's number, and can have begun although a restored journal lacks the
+    # answer. After an answer that was not used, there is one more wait, but no further question.
     has_begun = max(call.begun_steps, default=-1) >= (
         max(call.waits) if call.waits else len(call.question_ids)
     )
@@ -74,9 +74,9 @@ def _end(call: CutCall, status: Any, seen: dict[str, Json], **facts: Any) -> Too
 
 
 def last_events(ended: EndedRun) -> list[dict[str, Json]]:
-    """Return the end of the one call of a `waiting_call` that ended without its loop.
+    """Return the last events of the single call of a `waiting_call` that ended without its loop.
 
-    One that was suspended before its run began has its end already, unless it has run since.
+    If the call was suspended before its run began, it already has its end, unless it has run since.
     """
     run_input: WaitingInput = ended.input
     call = call_of(run_input)
@@ -102,5 +102,5 @@ def last_events(ended: EndedRun) -> list[dict[str, Json]]:
 
 
 def _is_followed(end: Mapping[str, Json]) -> bool:
-    """Return whether another one follows a `tool_end`."""
+    """Return whether another `tool_end` follows this one."""
     return end["status"] in ("suspended", "pending")

@@ -1,20 +1,20 @@
-"""Errors of answers that are rejected. Nothing has run then.
+"""Errors for rejected answers. The call has not run.
 
 SuspensionError
-├── UnknownSuspensionError       no call waits under this token
+├── UnknownSuspensionError       no suspended call has this token
 ├── ForeignAnswerError           it belongs to another session
-├── NotAllowedAnswerError        the host's rule does not let this person give it
-├── LateAnswerError              its time is over, its run is, or its session has ended
-├── BadAnswerError               the answer does not fit; the token is still good
-├── OtherQuestionError           it names another question than the one that waits
-├── ConflictingAnswerError       it was answered already, otherwise
-├── MissingToolError             the tool is not here now; the call still waits
-├── TamperedSuspensionError      the run has a journal that differs from the frozen call
-├── UnsealedSuspensionError      nobody knows who wrote what the journal keeps of the call
-├── UnsharedToolError            only who makes the call has the tool, and the engine has many workers
-├── MissingSecretError           calls wait that are sealed with a secret that is gone
+├── NotAllowedAnswerError        the host's rule does not allow this person's answer
+├── LateAnswerError              the request expired, or its run or session has ended
+├── BadAnswerError               the answer does not fit; the token is still valid
+├── OtherQuestionError           it names another question than the open one
+├── ConflictingAnswerError       the call already has a different answer
+├── MissingToolError             this process lacks the tool; the call is still suspended
+├── TamperedSuspensionError      the journal of the run differs from the frozen call
+├── UnsealedSuspensionError      the author of the call's record in the journal is unknown
+├── UnsharedToolError            only the caller has the tool, and the engine has many workers
+├── MissingSecretError           suspended calls were sealed with a secret that is gone
 ├── UnknownGrantError            no grant has this id, or it belongs to another session
-└── NoEngineError                no call of this runtime can wait
+└── NoEngineError                the runtime cannot suspend calls
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from toolgen.shapes.issues import FieldIssue
 
 
 class SuspensionError(ToolgenError):
-    """Base class of errors of answers. Nothing has run."""
+    """Base class of errors for rejected answers. The call has not run."""
 
 
 class UnknownSuspensionError(SuspensionError):
@@ -33,7 +33,7 @@ class UnknownSuspensionError(SuspensionError):
 
 
 def unknown_suspension() -> UnknownSuspensionError:
-    """Return the error of a token whose run is gone."""
+    """Return the error for a token whose run is gone."""
     return UnknownSuspensionError(
         "the call with this token is no longer suspended", hint="its run has ended and was deleted"
     )

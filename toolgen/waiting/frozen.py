@@ -1,8 +1,8 @@
 """A suspended call: its frozen data, its token, and its sealed record in the journal of its run.
 
-Tokens and seals are HMAC-SHA-256 under a secret of the host. A token says until when it is good; nothing
-keeps it. The seal of a record covers the run, the operation that waits and the whole document, and each
-earlier answer in it has a seal of its own: who can only write to the journal cannot make one.
+Tokens and seals are HMAC-SHA-256 under a secret of the host. A token contains its expiry time and is not
+stored. The seal of a record covers the run, the waiting operation and the whole document, and each earlier
+answer in it has its own seal. Write access to the journal is not enough to forge a seal.
 """
 
 from __future__ import annotations
@@ -24,24 +24,25 @@ from toolgen.contract.record import frozen_record, record
 from .errors import TamperedSuspensionError, UnknownSuspensionError, UnsealedSuspensionError
 
 Verdict = Literal["sealed", "tampered", "unsealed"]
-"""`sealed`: a host with the secret wrote it. `tampered`: somebody else has changed it. `unsealed`: it has no
-seal, or that of another secret, so that nobody here knows."""
+"""`sealed`: a host with the secret wrote the record. `tampered`: it was changed by someone without the
+secret. `unsealed`: it has no seal, or a seal with another secret, so its author is unknown."""
 
 _FORM: Final = 1
 TOKEN_PREFIX: Final = "s_"
-"""First characters of every token, so that no shell takes one for an option."""
+"""First characters of every token, so that no shell treats it as an option."""
 _SHORTEST_SECRET: Final = 16
-"""Bytes."""
+"""Minimum length of a secret in bytes."""
 FIRST: Final = "wait:1"
-"""Key of the first wait of a run that is one call."""
+"""Key of the first wait of a single-call run."""
 _SEAL: Final = "seal"
 """Field of the seal, in the document of a call and in each of its earlier answers."""
 _CALL: Final = "call"
 _ANSWERED: Final = "answered"
 _ADOPTED: Final = "adopted"
-"""Uses of seals: of a whole record, of an earlier answer in it, and of a record that an operator adopted."""
+"""Uses of seals: for a complete record, for an earlier answer in it, and for a record that an operator
+adopted."""
 _MOST_WAITS: Final = 100
-"""Waits of one call on which a record may have waited on unchanged."""
+"""Maximum number of earlier waits of a call for which a record's seal is accepted."""
 
 
 @record
@@ -91,7 +92,7 @@ class Sealer:
         """Construct a sealer that seals with the first secret, and accepts seals by any of them.
 
         Raises:
-            ValueError: there is none, or one has fewer than 16 bytes.
+            ValueError: there is no secret, or one has fewer than 16 bytes.
         """
         if not secrets or min(map(len, secrets)) < _SHORTEST_SECRET:
             raise ValueError(f"a secret must have at least {_SHORTEST_SECRET} bytes from a random source")
@@ -111,7 +112,8 @@ class Sealer:
         """
         text, _, mac = token.removeprefix(TOKEN_PREFIX).partition(".")
         macs = [self._mac(key, "token", text) for key in self._secrets if token.startswith(TOKEN_PREFIX)]
-        if token.isascii() and any(hmac.compare_digest(ours, mac) for ours in macs):  # else nothing is read
+        # otherwise, nothing is decoded
+        if token.isascii() and any(hmac.compare_digest(ours, mac) for ours in macs):
             form, _, *facts = json.loads(urlsafe_b64decode(text + "=" * (-len(text) % 4)))
             if form == _FORM:
                 return TokenClaims(*facts)
@@ -121,12 +123,12 @@ class Sealer:
         raise UnknownSuspensionError("no suspended call has this token", hint=hint)
 
     def seal(self, claims: TokenClaims, answer: Json, by: str) -> dict[str, Json]:
-        """Return an answer with its person and its seal."""
+        """Return an answer with the person who gave it, and its seal."""
         mac = self._mac(self._newest, "answer", _answer_text(claims, answer, by))
         return {"answer": answer, "by": by, "key": self._newest, "seal": mac}
 
     def is_sealed(self, claims: TokenClaims, sealed: Json) -> bool:
-        """Return whether an answer has a seal by one of the secrets, for this very call."""
+        """Return whether an answer has a seal by one of the secrets for exactly this call."""
         match sealed:
             case {"answer": answer, "by": str(by), "key": str(key), "seal": str(seal)} if (
                 key in self._secrets
@@ -138,7 +140,7 @@ class Sealer:
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """Ids of the secrets, the sealing one first; seals contain them."""
+        """Ids of the secrets, the sealing one first; each seal contains the id of its secret."""
         return tuple(self._secrets)
 
     def mark(self, use: str, contents: Json) -> dict[str, Json]:
@@ -178,13 +180,13 @@ class SealedCall:
     """Key of the wait within the run."""
     call: FrozenCall
     document: dict[str, Json]
-    """The call with its seal, as the journal keeps it."""
+    """The call with its seal, as stored in the journal."""
     digest: str
     """Digest of the document, by `digest_of`."""
 
     @property
     def claims(self) -> TokenClaims:
-        """The contents of its token, and what an answer to it is bound to."""
+        """Contents of its token; its answer is bound to them."""
         call = self.call
         return TokenClaims(self.run_id, self.op, call.meta.session_id, call.expires_at, self.digest)
 
@@ -202,21 +204,21 @@ def seal_call(sealer: Sealer, run_id: str, op: str, call: FrozenCall) -> SealedC
 def verify_call(sealer: Sealer, run_id: str, op: str, document: Json, adoption: Json = None) -> SealedCall:
     """Return the call of a record that a host with one of the secrets has sealed for this wait of the call.
 
-    A record whose answer was not taken, since the host of that moment could not verify it, waits on under the
-    next key; so one that was sealed for an earlier wait of the same call counts too. It has those of the
-    earlier answers that are sealed themselves, also where the record was adopted: who removes a seal, and
-    adds an approval, gets none although an operator adopts the call.
+    If the host could not verify a record, its answer was not used and the record waits under the next key, so
+    a seal for an earlier wait of the same call counts too. Only sealed earlier answers are returned, even if
+    the record was adopted: an attacker who removes a seal and adds an approval gains nothing if an operator
+    adopts the call.
 
     Args:
         sealer: Has the secrets.
         run_id: The run that waits.
         op: Key of its wait.
-        document: What its journal keeps.
-        adoption: By which an operator adopted a record that has no seal for this wait, by `adoption_of`.
+        document: The record in its journal.
+        adoption: Adoption by an operator of a record without a seal for this wait, by `adoption_of`.
 
     Raises:
-        TamperedSuspensionError: the record was changed, or is none.
-        UnsealedSuspensionError: it has no seal by one of the secrets, and nobody has adopted it.
+        TamperedSuspensionError: the record was changed, or is not a record.
+        UnsealedSuspensionError: it has no seal by one of the secrets, and no operator has adopted it.
     """
     if not isinstance(document, dict):
         raise TamperedSuspensionError(run_id)
@@ -245,7 +247,7 @@ def read_call(run_id: str, document: Json) -> FrozenCall:
     """Return the call of an unverified record; make no decision from it.
 
     Raises:
-        TamperedSuspensionError: it is none.
+        TamperedSuspensionError: the document is not a record of a call.
     """
     if not isinstance(document, dict):
         raise TamperedSuspensionError(run_id)
@@ -296,7 +298,7 @@ def _is_sealed(sealer: Sealer, run_id: str, op: str, answer: dict[str, Json]) ->
 
 
 def _answer_contents(run_id: str, op: str, answer: dict[str, Json]) -> Json:
-    call, _, _ = op.rpartition(":")  # all waits of one call have keys with this beginning
+    call, _, _ = op.rpartition(":")  # the keys of all waits of one call start with this
     return [run_id, call, answer]
 
 

@@ -1,9 +1,9 @@
 """The runs of grants, and their uses by calls.
 
-A grant is a run that waits until the grant expires or is revoked. Its input is the sealed grant. Each use
-is an answer to an operation of the run, `use:1` and so on, that no wait takes: an engine keeps one answer to
-an operation, so two calls never take the same use, and a call that is executed again finds its own. A
-revocation is an answer too. Whoever takes a use looks for the revocation afterwards.
+A grant is a run that waits until the grant expires or is revoked. Its input is the sealed grant. Each use is
+an answer to an operation of the run (`use:1` and so on) that no wait consumes. An engine stores one answer
+per operation, so two calls never take the same use, and a call that is executed again finds its own. A
+revocation is an answer too. After taking a use, a call checks for a revocation.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ async def granted_calls(ctx: RunContext, run_input: Any) -> None:
 
 
 async def store_grant(waits: WaitRegistry, spec: ToolSpec, frozen: FrozenCall, answer: Json, by: str) -> None:
-    """Store the grant of an answer that `require_grant` has accepted, once; nothing without one."""
+    """Store the grant of an answer that `require_grant` has accepted, once; do nothing without a grant."""
     if (terms := granted_terms(frozen, answer)) is None:
         return
     id_, now, meta, pattern = f"{_GRANT_RUN}{frozen.id}", _now(waits), frozen.meta, pattern_of(terms)
@@ -90,7 +90,7 @@ def _is_now(waits: WaitRegistry, grant: Grant) -> bool:
 
 
 async def open_grants(waits: WaitRegistry, session_id: str | None) -> tuple[Grant, ...]:
-    """Return the grants of a session, or of all, that are neither expired nor revoked, the newest first."""
+    """Return the open grants of a session, or of all sessions, newest first."""
     grants = []
     for state in ("running", "waiting"):
         for status in await waits.engine.list_runs(state=state, session=session_id, limit=sys.maxsize):
@@ -145,8 +145,8 @@ async def find_grant(waits: WaitRegistry, frame: Frame, frozen: FrozenCall) -> G
 def _call_key(frame: Frame, payload_json: bytes) -> str:
     """Return the key of a call among the uses of a grant.
 
-    A call that a run makes has the same one whenever it is executed again. Nothing executes another call
-    again: a peer that makes it again, by whatever ids, makes another call.
+    A call of a run has the same key each time it is executed again. A direct call is never executed again: a
+    peer that repeats it, with any ids, makes another call.
     """
     run_id = frame.services.run_id
     facts = [run_id, frame.context.idempotency_key, frame.spec.id, payload_json.decode()]
@@ -158,7 +158,7 @@ async def prepare_use(
 ) -> bool:
     """Return whether a grant covers a call; the call then takes a use immediately before its executor.
 
-    If it gets none there, since others were faster or somebody has revoked the grant, it asks.
+    If it gets no use then, because other calls took them or the grant was revoked, it asks.
     """
     grant = await find_grant(waits, frame, frozen)
     if grant is None:
@@ -188,8 +188,8 @@ async def _own_use(waits: WaitRegistry, grant: Grant, key: str) -> bool:
 async def take_use(waits: WaitRegistry, grant: Grant, frame: Frame, payload_json: bytes) -> bool:
     """Take a use of a grant for a call that is about to begin, and return whether the call can run.
 
-    A call that is executed again has its use already. A process that does not execute runs takes none: nobody
-    would write it into the witness.
+    A call that is executed again already has its use. A process that does not execute runs takes none,
+    because the use would not be recorded in the witness.
     """
     engine, key, meta = waits.engine, _call_key(frame, payload_json), frame.meta
     await waits.start(grant.id)
@@ -204,7 +204,7 @@ async def take_use(waits: WaitRegistry, grant: Grant, frame: Frame, payload_json
                 receipt = await send_answer(*facts, key=key, session_id=grant.session_id)
                 if receipt == "conflict":
                     continue
-                if receipt == "recorded":  # and so in no witness
+                if receipt == "recorded":  # and therefore in no witness
                     return False
             elif not isinstance(kept, dict) or kept.get("key") != key:
                 continue
@@ -215,7 +215,7 @@ async def take_use(waits: WaitRegistry, grant: Grant, frame: Frame, payload_json
 
 
 async def revoke_grants(waits: WaitRegistry, session_id: str) -> None:
-    """Revoke the grants of a session, whoever has sealed them, and wait for the end of their runs."""
+    """Revoke the grants of a session, even with an unknown seal, and wait for the end of their runs."""
     for state in ("running", "waiting"):
         for status in await waits.engine.list_runs(state=state, session=session_id, limit=sys.maxsize):
             if is_grant(status.run_id):
@@ -233,10 +233,10 @@ async def revoke_denied(waits: WaitRegistry, spec: ToolSpec, frozen: FrozenCall,
 
 
 async def revoke_grant(waits: WaitRegistry, grant_id: str, by: str, session_id: str | None = None) -> None:
-    """Revoke a grant; one that is expired, used up or revoked stays so.
+    """Revoke a grant; no effect if it is expired, used up or revoked.
 
     Raises:
-        UnknownGrantError: no grant has the id, or it is one of another session.
+        UnknownGrantError: no grant has the id, or it belongs to another session.
     """
     await waits.start(grant_id)
     try:

@@ -25,7 +25,7 @@ from .options import WaitOptions
 from .wait_registry import WaitRegistry
 
 GRANT: Final = "grant"
-"""Field of an answer to an approval, and the use of the seal of a grant."""
+"""Field of an answer to an approval, and use name of the seal of a grant."""
 _FIX: Final = "answer without `grant` to approve this call only"
 
 log = logger("toolgen.runtime")
@@ -47,15 +47,15 @@ class Grant:
     """The person who granted."""
     granted_at: float
     expires_at: float
-    """Seconds since 1970, both."""
+    """Seconds since 1970; so is `granted_at`."""
     uses: int
     """Maximum number of calls."""
     used: int = 0
     """Number of calls that have used it."""
     pattern: ArgumentPattern | None = None
-    """The calls that it covers; None for calls with any arguments."""
+    """Pattern of the covered arguments; None for calls with any arguments."""
     labels: Mapping[str, str]
-    """The labels of the calls that it covers, such as a tenant."""
+    """Labels that a covered call must have, for example a tenant."""
     approval_digest: str
     """`ToolSpec.approval_digest` of the tool that was approved."""
 
@@ -140,7 +140,8 @@ async def may_be_granted(waits: WaitRegistry, spec: ToolSpec, frozen: FrozenCall
 def granted_terms(frozen: FrozenCall | None, answer: Json) -> Any:
     """Return the terms of the grant in an answer to an approval; None for an answer without one.
 
-    In an answer to another question, and in a result of pending work, a field of that name is the tool's.
+    In an answer to another question, and in a result of pending work, a field with this name belongs to the
+    tool.
     """
     is_approval = frozen is not None and frozen.kind == "confirmation"
     return answer.get(GRANT) if is_approval and isinstance(answer, dict) else None
@@ -208,7 +209,7 @@ def pattern_of(grant: Mapping[str, object]) -> ArgumentPattern | None:
     """Return the pattern of a grant in an answer.
 
     Raises:
-        BadAnswerError: it is none.
+        BadAnswerError: it is not a valid pattern.
     """
     if grant.get("pattern") is None:
         return None

@@ -10,17 +10,17 @@ from toolgen.engines.context import RunContext
 from toolgen.engines.errors import PayloadTooLargeError
 
 OPEN_TURN: Final = "open_turn"
-"""Activity that starts the turn of a conversation that gets a result of pending work."""
+"""Activity that starts the turn of a conversation that receives a result of pending work."""
 TURN_FREE: Final = "turn_free"
-"""Signal that the conversation has no turn that goes on."""
+"""Signal that no turn of the conversation is running."""
 _FIRST_PAUSE_S: Final = 1.0
 _LONGEST_PAUSE_S: Final = 60.0
-"""Seconds between two tries to start the turn, while the conversation is busy and nobody says that it is
-free; they double."""
+"""Maximum seconds between two attempts to start the turn while the conversation is busy and no `TURN_FREE`
+arrives. The pause starts at `_FIRST_PAUSE_S` and doubles."""
 
 
 def in_conversation(facts: Mapping[str, object] | None) -> bool:
-    """Return whether results of work belong to the conversation of the run that made the call."""
+    """Return whether results of work go to the conversation of the run that made the call."""
     return bool(facts and (facts["in_conversation"] or facts.get("conversation")))
 
 
@@ -31,15 +31,15 @@ async def nothing() -> None:
 async def open_turn(ctx: RunContext, op: str, argument: dict[str, Any]) -> None:
     """Start a turn of the conversation with a result, as soon as no other turn is running.
 
-    Whoever ends that turn says so; where it is another process, it is found out after a pause.
+    The end of the other turn sends `TURN_FREE`; if it is in another process, a pause ends the wait.
     """
     pause, number = _FIRST_PAUSE_S, 0
     prefix = "pause" if op == OPEN_TURN else f"pause:{op}"
     while True:
         try:
             state = await ctx.start(f"{op}:{number}", OPEN_TURN, argument)
-        except PayloadTooLargeError as error:  # the result and the call are together only here
-            if "outcome" not in argument:  # an intermediate result, which is in the log
+        except PayloadTooLargeError as error:  # only here are the result and the call in one argument
+            if "outcome" not in argument:  # an intermediate result, which is already in the log
                 return
             argument = {**argument, "outcome": _without_result_text(argument["outcome"], error)}
             state = await ctx.start(f"{op}:{number}", OPEN_TURN, argument)

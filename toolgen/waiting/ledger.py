@@ -1,8 +1,8 @@
-"""The ledger of calls that a peer may make again, such as a framework that runs a node of a graph again.
+"""The ledger of calls that a peer can repeat, for example a framework that runs a graph node again.
 
-It has no store: such a call is a run of the loop `waiting_call` whose id follows from the name of the call.
-Engines start a run of an id once, join it, keep its result as long as they keep runs, and say of one whose
-process ended that its outcome is unknown.
+It has no store: such a call is a run of the loop `waiting_call` whose id is derived from the name of the
+call. Engines start a run with an id only once, let callers join it, and keep its result as long as they keep
+runs. If the process of a run ended, they report an unknown outcome.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ class Ledger:
     async def result(self, name: CallName, frame: Frame) -> ToolResult:
         """Return the result of a named call: recorded, of the running call, or of a new call.
 
-        One that waits is suspended, with its open question. One that may run twice has a run once it asks
-        somebody, any other one from its beginning.
+        If the call waits for a person, the result is suspended, with its open question. A call that can run
+        twice gets a run when it asks a question; every other call has one from its beginning.
 
         Raises:
-            Exception: the engine, or its store, cannot be used; the call can be made again under its name.
+            Exception: the engine, or its store, cannot be used; the call can be repeated under its name.
         """
         tool, meta = frame.tool, frame.meta
         payload = canonical_arguments(tool, frame.arguments, self._limits)
@@ -81,7 +81,7 @@ class Ledger:
         """Cancel the question of a call whose arguments were edited.
 
         Raises:
-            CallNameError: somebody has answered it meanwhile.
+            CallNameError: it was answered meanwhile.
         """
         for asked in await open_questions(self._waits, edited, call_of(edited.input)):  # type: ignore[arg-type]
             try:

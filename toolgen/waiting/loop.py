@@ -1,8 +1,7 @@
-"""The machine of a call, which executes and resumes it, and the loop of a call outside of agents.
+"""The state machine of a call, which executes and resumes it, and the loop of a call outside of agents.
 
-Both are pure. The machine serves the loop of agents and the one of a call by itself; what differs between
-them, which is their operation keys, their activities and the documents of their results, is the `CallSteps`
-of each.
+Both are pure. The state machine serves the loop of agents and the loop of a single call. Their differences,
+which are the operation keys, the activities and the result documents, are in the `CallSteps` of each.
 """
 
 from __future__ import annotations
@@ -25,21 +24,21 @@ from toolgen.events.records import EXPIRED, AgentRunStarted, ToolEnd, ToolUpdate
 from .later_turns import OPEN_TURN, in_conversation, nothing, open_turn
 
 R = TypeVar("R", bound=Mapping[str, Any])
-"""The document of a result; `frozen` is the suspended call in it, `child` the run that is to answer it."""
+"""The document of a result; `frozen` is the suspended call in it, `child` the run that will answer it."""
 
 INTERMEDIATE: Final = "toolgen.intermediate"
-"""The one key of the answer that is an intermediate result of pending work."""
+"""Only key of the answer that is an intermediate result of pending work."""
 UNKNOWN: Final[dict[str, Json]] = {"unknown": "its result was not kept; it may have run"}
 """Result of a call whose process ended while it ran."""
 _SHORTEST_S: Final = 0.1
-"""The shortest time to answer, however late the call was frozen."""
+"""Minimum time to answer, however late the call was frozen."""
 
 
 class CallSteps(Protocol[R]):
-    """The steps of one call in one loop. Each has an operation key by its number, from 1."""
+    """The steps of one call in one loop. Each has an operation key with its number, from 1."""
 
     keeps_work: bool
-    """Acknowledged work is waited for here; the run of an agent leaves it to a run of its own."""
+    """Whether acknowledged work is awaited here; an agent's run leaves it to a separate run."""
 
     async def publish(self, record: R, number: int, answered: str) -> None:
         """Publish the events of a suspended record; `answered` is the id of the question before it, or ""."""
@@ -60,9 +59,9 @@ class Ended(Generic[R]):
 
     record: R
     number: int
-    """Number of the step that gave it; 0 where the call was never suspended."""
+    """Number of the step that returned it; 0 if the call was never suspended."""
     answered: str
-    """Id of the question that was answered last; "" where none was asked."""
+    """Id of the last answered question; "" without one."""
 
 
 async def finish(record: R, steps: CallSteps[R]) -> Ended[R]:
@@ -117,12 +116,13 @@ async def answer_to(
     about: Mapping[str, Any] | None = None,
     waited_s: float = 0.0,
 ) -> Signal | None:
-    """Wait for the answer to a suspended call and return it; None when nobody gave one in time.
+    """Wait for the answer to a suspended call and return it; None if none arrives in time.
 
-    `about` has the call in `frozen`, where a run has nothing else in its input: a journal keeps that once, so
-    that what is shown of the call is what the answer leads to. It has waited `waited_s` seconds before.
+    `about` contains the call in `frozen`, if the run has nothing else in its input: a journal stores that
+    only once, so the displayed call is the call that the answer executes. The call has already waited for
+    `waited_s` seconds.
     """
-    # Not until `expires_at`: the clock of the run may be ahead of the host's, which refuses late answers.
+    # Not until `expires_at`: the run's clock can be ahead of the host's clock, which rejects late answers.
     left = max(_SHORTEST_S, frozen["expires_at"] - frozen["created_at"] - waited_s)
     return await ctx.wait(op, answer_name(op), timeout_s=left, about=dict(about or {"frozen": dict(frozen)}))
 
@@ -162,15 +162,16 @@ def with_answered_id(event: dict[str, Json], id_: str) -> dict[str, Json]:
 
 LOOP: Final = "waiting_call"
 VERSION: Final = 6
-"""The only version of the loop that is executed; what changes for the runs of a journal raises it."""
+"""The only version of the loop that is executed; increase it with each change that affects existing
+journals."""
 EXECUTE: Final = "execute"
 """Activity that executes a call which has not begun."""
 RESUME: Final = "resume"
 """Activity that executes a call after its answer."""
 CONCLUDE: Final = "conclude_call"
-"""Activity that makes the result of a call of what the run of an agent said."""
+"""Activity that creates the result of a call from the output of an agent's run."""
 WORK: Final = "work:"
-"""Prefix of the id of a run that waits for the pending work of an agent's run; the call's id follows."""
+"""Id prefix of a run that waits for the pending work of an agent's run; the id of the call follows."""
 _IDS: Final = ("run_id", "session_id", "turn_id", "tool_call_id")
 
 Frozen = dict[str, Any]
@@ -178,16 +179,17 @@ Frozen = dict[str, Any]
 
 
 class CallDocument(TypedDict):
-    """A call of a tool, with the arguments as they came."""
+    """A call of a tool, with its arguments as received."""
 
     tool: str
-    """Id."""
+    """Id of the tool."""
     arguments: str
     """JSON text."""
     meta: dict[str, Any]
-    """The fields of its `CallMeta`."""
+    """Fields of its `CallMeta`."""
     trace: NotRequired[str]
-    """The span that it was made in, as W3C Trace Context has it (`traceparent`); none of what has begun."""
+    """Span in which the call was made, as W3C Trace Context (`traceparent`); missing if the call has
+    begun."""
 
 
 class ChildOfCall(TypedDict):
@@ -195,37 +197,37 @@ class ChildOfCall(TypedDict):
 
     loop: str
     agent: str
-    """Id."""
+    """Id of the agent."""
     input: Any
 
 
 class WaitingInput(TypedDict):
-    """The argument of the loop: a suspended call, a call that has not begun, or one that an agent answers."""
+    """Argument of the loop: a suspended call, a call that has not begun, or a call that an agent answers."""
 
     frozen: NotRequired[Frozen]
     call: NotRequired[CallDocument]
     """The call, if it is not suspended."""
     child: NotRequired[ChildOfCall]
-    """The run that answers a `call` which was executed; without it the call has not begun."""
+    """The run that answers the executed `call`; without it, the call has not begun."""
     version: int
-    """The `VERSION` with which it began."""
+    """The `VERSION` at the start of the run."""
     process: NotRequired[str]
-    """Process that began a named call."""
+    """Id of the process that started a named call."""
     facts: NotRequired[dict[str, Any]]
-    """Facts of the agent's run that made the call; the conversation that led to it gets the result."""
+    """Facts of the agent's run that made the call; its conversation receives the result."""
 
 
 class CallOutcome(StoredResult, total=False):
     """The record of a call, and the output of the loop."""
 
     events: Required[list[dict[str, Json]]]
-    """Events for the log, in their order; those that show how far the work is went there already."""
+    """Events for the log, in order; progress events are already there."""
     frozen: Frozen | None
-    """The call, where it waits: a `FrozenCall`."""
+    """The suspended call, a `FrozenCall`; None if the call is not suspended."""
     child: Any
-    """The run of the agent that is to answer it."""
+    """The agent's run that will answer it."""
     pending: list[Any]
-    """The work that goes on after that run: `run_id`, the `op` of its wait, and its `frozen` record."""
+    """Work that continues after that run: `run_id`, the `op` of its wait, and its `frozen` record."""
 
 
 async def waiting_call(ctx: RunContext, run_input: WaitingInput) -> Any:
@@ -257,7 +259,7 @@ def call_of(run_input: WaitingInput) -> CallDocument:
 
 
 class _DirectCallSteps:
-    """The steps of the one call of a run."""
+    """The steps of the single call of a run."""
 
     keeps_work = True
 
@@ -267,7 +269,7 @@ class _DirectCallSteps:
         self._call = call_of(run_input)
         self._expired: CallOutcome | None = None
         self._sent = 0
-        """Intermediate results so far, each of which has ended a wait."""
+        """Number of intermediate results so far, each of which has ended a wait."""
         self._turns = ctx.one_by_one()
         self._asked: dict[str, float] = {}
         """Time at which each question was first asked, by its id."""
@@ -325,8 +327,10 @@ class _DirectCallSteps:
     async def _after_intermediate(
         self, frozen: Frozen, sent: dict[str, Json], shown: Json, number: int
     ) -> CallOutcome:
-        """Publish an intermediate result and stay suspended, while its turn opens: in order, before the final
-        result."""
+        """Publish an intermediate result, and stay suspended while its turn opens.
+
+        Turns open in order, and before the final result.
+        """
         self._sent += 1
         key, facts = f"sent:{self._sent}", self._input.get("facts")
         event = ToolUpdate(tool=self._call["tool"], value=shown, number=self._sent)

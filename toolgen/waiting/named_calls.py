@@ -1,4 +1,4 @@
-"""Runs of named calls, whose ids follow from the names: their state and their questions."""
+"""Runs of named calls, whose ids are derived from the names: their state and their questions."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .loop import call_of
 from .wait_registry import WaitRegistry
 
 EDITED: Final = "the call was made again with other arguments"
-"""Reason with which a question is canceled when the arguments of its call are edited."""
+"""Reason for canceling a question when the arguments of its call are edited."""
 
 
 @record
@@ -30,9 +30,9 @@ class LedgerPlace:
 
     run_id: str
     is_taken: bool = False
-    """Whether this exact call has the place."""
+    """Whether this exact call is at this place."""
     edited: RunStatus | None = None
-    """The run of the same call with the arguments before they were edited; its question is still open."""
+    """Run of the same call with the arguments before they were edited; its question is still open."""
 
 
 class NamedCalls:
@@ -46,13 +46,13 @@ class NamedCalls:
     async def question(self, name: CallName, arguments: Arguments, meta: CallMeta) -> Suspended | None:
         """Return the open question of a named call with these arguments; None without one.
 
-        An agent's tool may wait for several answers: it is the first. Pending work is no question.
+        If an agent's tool waits for several answers, it is the first. Pending work is not a question.
 
-        Nor does one whose record is damaged, or not sealed as it stands, or another one that has its name:
-        its `result` says so.
+        It is also None if the record is damaged or has no valid seal, or if another call has the name:
+        `result` reports these errors.
 
         Raises:
-            Exception: the engine, or its store, cannot be used, so that nobody knows.
+            Exception: the engine, or its store, cannot be used, so the answer is unknown.
         """
         payload = canonical_arguments(self._tool, arguments, self._limits)
         if payload is None:
@@ -72,7 +72,7 @@ class NamedCalls:
     ) -> frozenset[str] | None:
         """Return the ids of all questions that a named call has asked, also before its arguments were edited.
 
-        None if the call has no record, and is one that has a record from its beginning.
+        None if the call has no record, but its kind of call has a record from its beginning.
         """
         ids: set[str] = set()
         for edits in count():
@@ -91,7 +91,7 @@ class NamedCalls:
     async def place(self, name: CallName, payload: bytes, meta: CallMeta) -> LedgerPlace:
         """Return the place of the call, or the place where it can begin; the newest arguments count.
 
-        Where that has begun, an earlier one stays denied.
+        If a later call with other arguments has begun, an earlier one stays denied.
 
         Raises:
             CallNameError: another call has the name.
@@ -108,7 +108,7 @@ class NamedCalls:
             if await self._has_not_begun(status):
                 edited = None
                 continue
-            made = call_of(status.input)  # type: ignore[arg-type]  # as it was given to the loop
+            made = call_of(status.input)  # type: ignore[arg-type]  # as it was passed to the loop
             is_this = (made["tool"], made["arguments"]) == (self._tool.spec.id, payload.decode())
             edited = None if _was_edited(status) else status
             if is_this and edited is not None:
@@ -126,9 +126,9 @@ class NamedCalls:
         raise AssertionError("counting ends never")
 
     async def _has_not_begun(self, run: RunStatus) -> bool:
-        """Return whether a run has ended whose call never began: it was rejected, or cancelled before.
+        """Return whether a run ended before its call began, because it was rejected or canceled.
 
-        It has no result that could be kept, and the call may be made again.
+        There is no result to keep, and the call can be repeated.
         """
         if run.state == "completed":
             return is_of_not_begun(run.output)  # type: ignore[arg-type]  # as the loop returns it

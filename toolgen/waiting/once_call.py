@@ -1,5 +1,4 @@
-"""Calls of runs that must not run twice: recording that they begin, their late ends, and their
-resolutions."""
+"""Calls of runs that must not run twice: records of their beginning, late ends, and resolutions."""
 
 from __future__ import annotations
 
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
     from toolgen.contract.secrets import Secrets
 
 Settle: TypeAlias = "Callable[[Resolution], Awaitable[None]]"
-"""Stores what became of a call, once its unknown outcome was told."""
+"""Stores the outcome of a call after it was recorded as unknown."""
 
 BY_ITSELF: Final = "the call itself, which ended late"
 """Name recorded as the source of an outcome that a late executor reported."""
@@ -40,12 +39,12 @@ log = logger("toolgen.runtime")
 
 @frozen_record
 class Keeping:
-    """Records of an activity about a call that must not run twice."""
+    """Callbacks of an activity for a call that must not run twice."""
 
     keep_begun: Callable[[], Awaitable[None]]
-    """Keeps that the executor begins."""
+    """Persists that the executor begins."""
     settle: Settle
-    """Stores what became of the call."""
+    """Stores the outcome of the call."""
     late_ends: LateEnds
 
     def watch(self, frame: Frame) -> None:
@@ -59,8 +58,8 @@ class Keeping:
 class WatchedCall:
     """A call whose executor reports its end here; if the call was given up, that settles its outcome.
 
-    Its frame has it, and so it has its frame only while the executor runs: else each call would leave a cycle
-    of fifty objects to be found by the looks for garbage.
+    Its frame refers to it, so it refers to its frame only while the executor runs. Otherwise each call would
+    leave a reference cycle of fifty objects to the garbage collector.
     """
 
     def __init__(self, keeping: Keeping, frame: Frame) -> None:
@@ -86,8 +85,7 @@ class WatchedCall:
         return mine
 
     def give_up(self) -> None:
-        """Settle the call by the end of its executor, even if it ended before: the call is no longer
-        awaited."""
+        """Settle the call with the past or future end of its executor, as nothing awaits the call now."""
         self._is_given_up = True
         if self._outcome is not None:
             self._settle_by(self._running(), self._outcome)
@@ -123,7 +121,7 @@ class WatchedCall:
         try:
             value = await work
         except BaseException as error:
-            if not _is_cut():  # else it says how it was cut, and not how it ended
+            if not _is_cut():  # otherwise it shows how the task was canceled, not how the call ended
                 self._ended(frame, Raised(error=error))
             elif isinstance(error, ToolError):
                 self._settle_by(frame, Raised(error=error))
@@ -152,11 +150,11 @@ class WatchedCall:
 
 
 def _resolution(frame: Frame, outcome: Outcome[Any]) -> Resolution | None:
-    """Return the outcome of the call; None if the executor does not tell."""
+    """Return the outcome of the call; None if the executor does not determine it."""
     if isinstance(outcome, Raised):
         return _failure(frame, outcome.error)
     value = outcome.value
-    if isinstance(value, ToolResult):  # of a raw executor
+    if isinstance(value, ToolResult):  # the result of a raw executor
         if value.error is not None:
             return _failure(frame, value.error)
         value = value.result
@@ -176,7 +174,7 @@ def _failure(frame: Frame, error: BaseException) -> Resolution | None:
 
 
 def _is_cut() -> bool:
-    """Return whether the running task was cancelled: because its time was over, or with its caller."""
+    """Return whether the running task was canceled, by its time limit or with its caller."""
     task = asyncio.current_task()
     return task is not None and task.cancelling() > 0
 
@@ -189,15 +187,15 @@ class LateEnds:
         self._is_closed = False
 
     def open(self) -> None:
-        """Settle calls from now on, also after `close`."""
+        """Settle calls from now on, even after `close`."""
         self._is_closed = False
 
     def settle(
         self, tool: str, resolution: Resolution, settle: Settle, secrets: Secrets | None = None
     ) -> None:
-        """Start storing the outcome of a call; after `close` the outcome stays unknown.
+        """Start storing the outcome of a call; after `close`, the outcome stays unknown.
 
-        People are shown it without the sensitive values of the call.
+        Sensitive values of the call are redacted for people.
         """
         if self._is_closed:
             log.warning("%s ended after its runtime was closed, so its outcome stays unknown", tool)
@@ -218,9 +216,9 @@ async def _settled(tool: str, resolution: Resolution, settle: Settle, secrets: S
     with hiding(secrets):
         try:
             await until_back(partial(settle, resolution), f"the late end of {tool}")
-        except ResolveError as error:  # somebody was faster
+        except ResolveError as error:  # another resolution was stored first
             log.info("the late result of %s was not needed: %s", tool, error)
-        except ToolgenError as error:  # such as an engine that is closed
+        except ToolgenError as error:  # for example, the engine is closed
             log.warning("the late result of %s was not stored, so its outcome stays unknown: %s", tool, error)
         except Exception:
             log.exception("the late result of %s was not stored, so its outcome stays unknown", tool)
@@ -236,10 +234,10 @@ class UnfitResultError(ResolveError):
 
 @frozen_record
 class Resolution:
-    """The outcome of a call, as a person found it out."""
+    """The outcome of a call, as determined by a person."""
 
     outcome: Literal["result", "failed", "not_run"]
     result: Json = None
-    """The result of a call that ended well, as the result schema of its tool says."""
+    """Result of a successful call, in the form of its tool's result schema."""
     message: str = ""
     """Error message for the model, if the call failed."""

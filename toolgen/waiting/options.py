@@ -1,4 +1,4 @@
-"""The host's options for suspended calls: for how long, how many, and who may answer."""
+"""The host's options for suspended calls: how long, how many, and who can answer."""
 
 from __future__ import annotations
 
@@ -35,30 +35,31 @@ class WaitOptions:
     is_interactive: bool = True
     """Whether a person can be asked. If false, runs of agents ask nobody either."""
     expires_s: float = WEEK_S
-    """Seconds in which an answer is taken."""
+    """Seconds in which an answer is accepted."""
     max_per_run: int = 100
-    """Calls of one run that may wait at once."""
+    """Maximum number of suspended calls of one run."""
     max_per_session: int = 1000
-    """Calls of one session that may wait at once, counted without a lock."""
+    """Maximum number of suspended calls of one session, counted without a lock."""
     max_questions: int = 10
-    """Questions that one call may have answered; a further one ends it as an error.
+    """Maximum number of answered questions of one call; a further question ends the call with an error.
 
-    Asked again with a reason, a question counts once. Those of an agent that answers the call do not count.
+    A question that is asked again with a reason counts once. Questions of an agent that answers the call do
+    not count.
     """
     max_grant_s: float = 8 * 3600.0
-    """Maximum number of seconds for which an answer may grant further calls."""
+    """Maximum number of seconds for which an answer can grant further calls."""
     max_grant_uses: int = 100
-    """Maximum number of calls for which an answer may grant."""
+    """Maximum number of calls that an answer can grant."""
     peers_may_grant: bool = False
     """Whether answers that come through MCP or a framework can grant further calls. Such an answer might come
     from a model."""
     rule: AnswerRule | None = None
-    """Rule that decides whether a person may give an answer. Without a rule, everybody with the token may.
+    """Rule that decides whether a person can give an answer. Without a rule, everybody with the token can.
 
-    It is asked in the process that takes the answer, and again in the one that executes the call.
+    It runs in the process that accepts the answer, and again in the process that executes the call.
     """
     clock: Callable[[], float] = time.time
-    """Gives seconds since 1970."""
+    """Returns seconds since 1970."""
 
 
 WAIT_OPTIONS: Final = WaitOptions()

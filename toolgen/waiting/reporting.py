@@ -1,7 +1,8 @@
 """Reports of pending work: progress for subscribers, and intermediate results for the conversation.
 
-An intermediate result is an answer that leaves its call waiting. The run of the work takes it, and waits
-again with the same record under the next key. So its journal has each once, in order, and none after the end.
+An intermediate result is an answer after which its call stays suspended. The run of the work consumes it, and
+waits again with the same record under the next key. So its journal has each result once, in order, and none
+after the end.
 """
 
 from __future__ import annotations
@@ -45,9 +46,9 @@ from .wait_registry import OpenedToken, WaitRegistry
 
 _OVER: Final = "the result of the call is final"
 _LISTED_S: Final = 30.0
-"""Seconds to wait until the run of the work waits on."""
+"""Seconds to wait until the run of the work waits again."""
 MOST: Final = 100
-"""Intermediate results of one call: the seal of its record counts for as many waits."""
+"""Maximum number of intermediate results of one call; the seal of its record is valid for as many waits."""
 
 
 async def report_progress(
@@ -93,7 +94,7 @@ class IntermediateSender:
         Raises:
             SuspensionError: as `Waits.intermediate`.
         """
-        if not isinstance(key, str) or not key:  # type: ignore[redundant-expr]  # a host may give anything
+        if not isinstance(key, str) or not key:  # type: ignore[redundant-expr]  # a host can pass any value
             raise BadAnswerError(
                 "the key of an intermediate result must be a non-empty string", hint="pass key=..."
             )
@@ -131,7 +132,7 @@ class IntermediateSender:
         """Return the number of earlier intermediate results of the call; None if this one was sent before.
 
         Raises:
-            ConflictingAnswerError: another one has the key.
+            ConflictingAnswerError: another result has the key.
         """
         before, _, newest = record.op.rpartition(":")
         count = 0
@@ -150,10 +151,10 @@ class IntermediateSender:
         return count
 
     async def _store(self, record: SealedCall, tool: RegisteredTool, sent: dict[str, Json], by: str) -> bool:
-        """Send an intermediate result to its run; return False if another answer was faster.
+        """Send an intermediate result to its run; return False if another answer arrived first.
 
         Raises:
-            SuspensionError: it is not taken; the class says why.
+            SuspensionError: the result is not accepted; the class says why.
         """
         waits, key = self.waits, str(sent["digest"])
         answer: Json = {INTERMEDIATE: sent}
@@ -166,7 +167,7 @@ class IntermediateSender:
         sealed = waits.sealer.seal(record.claims, answer, by)
         run_id, session = record.run_id, record.claims.session_id
         receipt = await send_answer(waits, run_id, record.op, sealed, key=key, session_id=session)
-        if receipt == "accepted":  # the work is listed again once its run waits on
+        if receipt == "accepted":  # the work is listed again once its run waits again
             with suppress(TimeoutError):
                 async with asyncio.timeout(_LISTED_S):
                     await waits.scheduler.wait_for_run(run_id, waits.engine.settled(run_id))
@@ -176,7 +177,7 @@ class IntermediateSender:
         """Return an intermediate result for the model, after the hooks, and for observers.
 
         Raises:
-            NotAllowedAnswerError: a hook refused it.
+            NotAllowedAnswerError: a hook rejected it.
         """
         frozen, spec = record.call, tool.spec
         codec = spec.long_running.progress if spec.long_running else None
@@ -222,11 +223,11 @@ async def verified_intermediate(waits: WaitRegistry, run_id: str, argument: Mapp
 
 
 async def _pending(tools: WaitingTools, opened: OpenedToken, what: str) -> tuple[SealedCall, RegisteredTool]:
-    """Return the record of pending work, and its tool; `what` is about to be reported.
+    """Return the record of pending work, and its tool; `what` names the report in errors.
 
     Raises:
-        UnknownSuspensionError: nothing is pending under the token.
-        MissingToolError: the tool is not here.
+        UnknownSuspensionError: no work is pending under the token.
+        MissingToolError: this process does not have the tool.
     """
     record = opened.record
     if record is None or record.call.kind != "pending":

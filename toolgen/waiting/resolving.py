@@ -1,7 +1,7 @@
-"""Resolutions of calls with unknown outcome: each is a run beside the run of the call.
+"""Resolutions of calls with an unknown outcome: each is a run beside the run of the call.
 
-The log of a run that is over takes no event, so the outcome is the input of a run `<run>/resolved:<call>`,
-which publishes it and is over. The first one counts, over all processes.
+The log of a finished run accepts no event, so the outcome is the input of a run `<run>/resolved:<call>`,
+which publishes it and ends. Only the first resolution counts, across all processes.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ async def resolved_call(ctx: RunContext, run_input: Any) -> None:
 
 
 async def unknown_ends(engine: Engine, run_id: str) -> list[Mapping[str, Any]]:
-    """Return the `tool_end` of each call of a run whose outcome is still unknown, in their order.
+    """Return the `tool_end` of each call of a run whose outcome is still unknown, in order.
 
     Raises:
         UnknownRunError: no run has the id.
@@ -56,7 +56,8 @@ async def unknown_ends(engine: Engine, run_id: str) -> list[Mapping[str, Any]]:
 async def _lost_ends(engine: Engine, run_id: str) -> list[Mapping[str, Any]]:
     """Return the `tool_end` of each call of a run whose outcome was unknown at its end.
 
-    Not that of a call whose agent has lost nothing: an engine that cuts off both runs may not know it.
+    A call is left out if its agent's run has no unknown outcome: an engine that cuts off both runs might not
+    know that.
 
     Raises:
         UnknownRunError: no run has the id.
@@ -71,7 +72,7 @@ async def _lost_ends(engine: Engine, run_id: str) -> list[Mapping[str, Any]]:
 async def _has_lost(engine: Engine, run_id: str) -> bool:
     try:
         return bool(await _lost_ends(engine, run_id))
-    except UnknownRunError:  # it could not begin
+    except UnknownRunError:  # the agent's run could not begin
         return False
 
 
@@ -91,18 +92,18 @@ async def resolved_end(engine: Engine, run_id: str, tool_call_id: str) -> Mappin
 
 
 async def latest_end(engine: Engine, run_id: str, end: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the `tool_end` of a call, or that of its resolution if the outcome was unknown."""
+    """Return the `tool_end` of a call, or of its resolution if the outcome was unknown."""
     if not is_unknown_end(end):
         return end
     return await resolved_end(engine, run_id, end["tool_call_id"]) or end
 
 
 async def latest_outcome(engine: Engine, run_id: str, tool_call_id: str, outcome: CallOutcome) -> CallOutcome:
-    """Return the outcome of the one call of a run, as `latest_end`."""
+    """Return the outcome of the single call of a run; as `latest_end`."""
     if outcome["status"] != "unknown":
         return outcome
     end = await resolved_end(engine, run_id, tool_call_id)
-    return outcome if end is None else {**end, "events": []}  # type: ignore[typeddict-item]  # of a result
+    return outcome if end is None else {**end, "events": []}  # type: ignore[typeddict-item]  # a result document
 
 
 async def _resolved_input(engine: Engine, run_id: str, tool_call_id: str) -> Any:
@@ -116,9 +117,10 @@ async def _resolved_input(engine: Engine, run_id: str, tool_call_id: str) -> Any
 async def resolved_ends(
     engine: Engine, run_id: str, events: Sequence[Mapping[str, Any]]
 ) -> list[Mapping[str, Any]]:
-    """Return the `tool_end` of each call of a run that somebody resolved, by the events of the run.
+    """Return the `tool_end` of each resolved call of a run, from the events of the run.
 
-    Its time is that of the resolution; 0.0 where that is stored, and no worker has published it yet.
+    Its time is the time of the resolution; 0.0 if the resolution is stored, but no worker has published it
+    yet.
     """
     calls = dict.fromkeys(event["tool_call_id"] for event in events if event.get("type") == "tool_end")
     ends: list[Mapping[str, object]] = []
@@ -142,10 +144,10 @@ async def keep_outcome(
 ) -> str:
     """Store the outcome of a call, without its sensitive values, and return who resolved it first.
 
-    Texts in it quote neither those of the arguments nor those of a block of `hiding` around this call.
+    Texts in it quote no sensitive values of the arguments or of a `hiding` block around this call.
 
     Raises:
-        ResolveError: somebody else recorded another outcome.
+        ResolveError: another outcome was recorded before.
     """
     digest = sha256(result.json).hexdigest()
     end = as_json(_shown_end(result, spec, by, arguments))
@@ -179,7 +181,7 @@ def found_out(
     """Return a resolution as the result of the call.
 
     Raises:
-        ResolveError: it does not fit the tool, or the tool is not here.
+        ResolveError: it does not fit the tool, or this process lacks the tool.
     """
     if resolution.outcome != "result":
         message = resolution.message or f"{name} was not run"
@@ -205,7 +207,7 @@ async def settle_call(reader: CallReader, run_id: str, resolution: Resolution) -
     """Store the outcome of a run's only call, which ended late, after the run recorded it as unknown.
 
     Raises:
-        ResolveError: somebody was faster.
+        ResolveError: another outcome was recorded before.
     """
     engine = reader.waits.engine
     if await becomes_unknown(engine, run_id):
@@ -216,7 +218,7 @@ async def settle_call(reader: CallReader, run_id: str, resolution: Resolution) -
 async def resolve_call(
     reader: CallReader, run_id: str, tool_call_id: str, resolution: Resolution, by: str
 ) -> ToolResult | None:
-    """Store the outcome of the one call of a run, and return it; None for a run of an agent.
+    """Store the outcome of a run's single call, and return it; None for a run of an agent.
 
     Raises:
         ResolveError: as `Runtime.runs.resolve`.
@@ -228,7 +230,7 @@ async def resolve_call(
         return None
     if not isinstance(run_input, dict) or not ({"frozen", "call"} & run_input.keys()):
         return None
-    call = call_of(run_input)  # type: ignore[arg-type]  # as the loop takes it
+    call = call_of(run_input)  # type: ignore[arg-type]  # as the loop accepts it
     meta = replace(CallMeta(**call["meta"]), run_id=run_id)
     if tool_call_id not in ("", meta.tool_call_id):
         hint = f"it is {meta.tool_call_id}" if meta.tool_call_id else "omit the id of the call"

@@ -1,6 +1,6 @@
 """Resumes a suspended call with its answer, with or without its executor.
 
-The tool is found again then: in any process, maybe much later.
+The tool is looked up again at that time: in any process, maybe much later.
 """
 
 from __future__ import annotations
@@ -76,11 +76,11 @@ class Resumed:
     tool: RegisteredTool | None
     """The tool; None if it is not available in this process."""
     result: ToolResult
-    """The result for its client, with the token where it waits again."""
+    """Result for its client, with a token if the call is suspended again."""
     id: str
-    """Id of the question that was answered."""
+    """Id of the answered question."""
     frozen: dict[str, Json] | None
-    """The sealed record of the call where it waits again, for the journal."""
+    """Sealed record of the call for the journal, if the call is suspended again."""
 
 
 async def resume(
@@ -91,16 +91,17 @@ async def resume(
 ) -> Resumed | None:
     """Resume a suspended call with the answer of the journal; None if its record cannot be verified.
 
-    Then the call waits on, and there is no `tool_end`: whoever waits for its result waits on, too.
+    In that case the call stays suspended without a `tool_end`, and its callers keep waiting.
 
     Args:
-        work: Executes it.
-        argument: Of the activity: `op`, the key of the wait, `frozen`, its record, and the sealed `answer`.
-        find_tool: Finds the tool, as it is now, of a call that waits in the run of this id.
-        work_run: The run that waits for the work of the call, should it be acknowledged.
+        work: Context of the execution.
+        argument: Argument of the activity: `op`, the key of the wait, `frozen`, its record, and the sealed
+            `answer`.
+        find_tool: Finds the current tool of a call that waits in the run with this id.
+        work_run: The run that waits for the work of the call, if the call is acknowledged.
 
     Raises:
-        asyncio.CancelledError: the caller's own task is being cancelled; nobody gets the result then.
+        asyncio.CancelledError: the caller's own task is being canceled, so no caller receives the result.
     """
     waits, run_id, op = work.waits, work.run_id, argument["op"]
     try:
@@ -129,14 +130,14 @@ async def _resumed(
 ) -> ToolResult:
     """Return the result of a verified call after the answer of the journal.
 
-    Where the answer cannot be used, it is the same question again, with the reason.
+    If the answer cannot be used, it is the same question again, with the reason.
     """
     frozen, services = record.call, work.services
     with hiding_call(frozen, None if tool is None else tool.spec):
         try:
             result = await run_or_abandon(_resume(work, tool, record, sealed_answer))
             return (await work.batch.settle((result,)))[0]
-        except Exception as error:  # noqa: BLE001 - whoever answered waits for a result, and it is this error
+        except Exception as error:  # noqa: BLE001 - a caller waits for a result, and this error is the result
             failure = ToolError(str(error)) if tool is None else internal_error(tool.spec, error)
             limit = services.limits.result_bytes if tool is None else tool.result_bytes
             result = error_result(frozen.tool, failure, frozen.meta, limit)
@@ -197,7 +198,7 @@ def _frame(work: CallWork, tool: RegisteredTool, frozen: FrozenCall) -> Frame:
 def _report_answer(
     work: CallWork, frozen: FrozenCall, person: str, outcome: Literal["answered", "canceled"]
 ) -> None:
-    """Emit that a call has its answer, and measure how long it has waited."""
+    """Emit that a call has its answer, and measure how long it was suspended."""
     work.services.reports.answered(frozen, person)
     if work.services.metrics is not None:
         waited_s = work.waits.options.clock() - frozen.created_at
@@ -207,7 +208,7 @@ def _report_answer(
 async def _ask_again(
     work: CallWork, frozen: FrozenCall, reason: str, tool: RegisteredTool | None
 ) -> ToolResult:
-    """Ask the same question again with the reason, about the tool as it is now if it is here."""
+    """Ask the same question again with the reason; if the tool is available, for its current version."""
     options, again = work.waits.options, frozen
     if tool is not None:
         spec = tool.spec
@@ -224,7 +225,7 @@ async def _ask_again(
 async def _unfit_result(
     work: CallWork, tool: RegisteredTool, frozen: FrozenCall, error: ToolValidationError, person: str
 ) -> ToolResult:
-    """Return the error of a call whose arguments no longer fit the tool, whatever was answered."""
+    """Return the error of a call whose arguments no longer fit the tool, whatever the answer was."""
     _report_answer(work, frozen, person, "answered")
     frame = _frame(work, tool, frozen)
     result = frame.invalid_arguments_result(error, _UNFIT.format(tool.spec.name))
@@ -267,7 +268,7 @@ async def _canceled_result(
 def _result_of_answer(
     services: RuntimeServices, tool: RegisteredTool, frozen: FrozenCall, answer: Any, person: str
 ) -> ToolResult | ToolError | None:
-    """Return the result or failure that the answer itself is; None if the executor must run."""
+    """Return the result or failure that the answer contains; None if the executor must run."""
     spec, meta = tool.spec, frozen.meta
     match frozen.kind:
         case "confirmation":
@@ -305,21 +306,21 @@ def _denial_reason(answer: dict[str, Json], otherwise: str) -> str:
 class WaitingTools:
     """Finds the current tools of one runtime.
 
-    Of a dynamic toolset they are listed again: a tool that was listed when the call was made may be another
-    one since, or gone, and the digest of the frozen call tells.
+    Dynamic toolsets are listed again: a tool that was listed when the call was made can have changed or
+    disappeared since, and the digest of the frozen call detects that.
     """
 
     def __init__(self, directory: Directory, toolsets: Toolsets) -> None:
         self.directory = directory
         self._toolsets = toolsets
         self.of_run: Callable[[str, CallMeta, str], Awaitable[RegisteredTool | None]] | None = None
-        """Finds the tools of the runs of agents, where the runtime has any."""
+        """Finds the tools of agents' runs; None if the runtime has no agents."""
         self._answering: dict[str, RegisteredTool] = {}
-        """Tools by id of a frozen call, of the snapshot with which it is being answered."""
+        """Tools by id of a frozen call, from the snapshot of the current answer."""
         self._made: dict[str, dict[str, RegisteredTool]] = {}
-        """Tools of toolsets that cannot be listed here, by run of a call that waits here, and by id."""
+        """Tools of toolsets that cannot be listed here, by run of the suspended call and by tool id."""
         self._held: dict[str, list[RegisteredTool | None]] = {}
-        """Tools of the callers that wait here, by run of the call; another call may have its name."""
+        """Tools of the callers that wait here, by run of the call. Another call can have the same name."""
 
     @property
     def is_empty(self) -> bool:
@@ -339,12 +340,12 @@ class WaitingTools:
         return tool.spec.id in self.directory.by_id or tool.toolset in self._toolsets.names
 
     def made(self, run_id: str, tool: RegisteredTool) -> None:
-        """Remember the tool of a suspended call that no toolset of this runtime can list again."""
+        """Store the tool of a suspended call that no toolset of this runtime can list again."""
         if not self.can_list(tool):
             self._made.setdefault(run_id, {})[tool.spec.id] = tool
 
     def ended(self, run_id: str) -> None:
-        """Drop the remembered tool of a call that no longer waits."""
+        """Drop the stored tool of a call that is no longer suspended."""
         self._made.pop(run_id, None)
 
     def hold(self, run_id: str, tool: RegisteredTool | None) -> None:
@@ -360,17 +361,17 @@ class WaitingTools:
         return not held
 
     def callers(self, run_id: str) -> int:
-        """Return how many callers wait for a call here."""
+        """Return the number of callers in this process that wait for a call."""
         return len(self._held.get(run_id, ()))
 
     async def of_answered(self, frozen: FrozenCall, run_id: str) -> RegisteredTool | None:
-        """Return the tool of an answered call: the one set by `give`, else as `find`."""
+        """Return the tool of an answered call: the one set by `give`, otherwise as `find`."""
         return self._answering.pop(frozen.id, None) or await self.find(frozen.tool, frozen.meta, run_id)
 
     async def find(
         self, tool: str, meta: CallMeta, run_id: str, within: Snapshot | None = None
     ) -> RegisteredTool | None:
-        """Return a tool of the snapshot, of the caller that waits, of the run's agent or of the runtime."""
+        """Return a tool of the snapshot, of a waiting caller, of the run's agent or of the runtime."""
         held = (mine for mine in self._held.get(run_id, ()) if mine is not None and mine.spec.id == tool)
         registered = next(held, None) if within is None else within.directory.by_id.get(tool)
         if registered is None and self.of_run is not None:

@@ -26,26 +26,26 @@ def question_claims(run_id: str, about: Mapping[str, Any], session_id: str = "")
 
 
 async def kept_sealer(engine: Engine, *, is_checking: bool) -> Sealer | None:
-    """Return the sealer with the secret of an engine; None if it has none.
+    """Return the sealer with the secret of an engine; None if the engine has no secret.
 
-    A missing one is made, unless calls wait that were sealed with it.
+    A missing secret is created, unless suspended calls were sealed with it. If the caller only checks
+    suspended calls, it then gets a sealer with a temporary secret.
 
     Raises:
         MissingSecretError: the secret is missing, and suspended calls were sealed with it.
-        StoreError: it cannot be read or made.
-
-    One that only checks what waits gets a secret of its own then.
+        StoreError: the secret cannot be read or created.
     """
     try:
         is_missing = engine.secret(create=False) is None
     except StoreError as error:
-        if is_checking and not isinstance(error, StoreDiskError):  # which says what is wrong with it
+        # a StoreDiskError names the problem and is raised
+        if is_checking and not isinstance(error, StoreDiskError):
             return Sealer(secrets.token_bytes(32))
         raise
     if is_missing:
         waits = await engine.open_waits(limit=sys.maxsize)
         sealed = [wait.run_id for wait in waits if _has_seal(wait.about)]
-        if sealed and engine.secret(create=False) is None:  # another process may have made it
+        if sealed and engine.secret(create=False) is None:  # another process might have created it
             if is_checking:
                 return Sealer(secrets.token_bytes(32))
             raise MissingSecretError(sealed[0])
@@ -57,7 +57,7 @@ def sealer_of(engine: Engine) -> Sealer:
     """Return the sealer with the secret of an engine.
 
     Raises:
-        RegistrationError: it keeps none.
+        RegistrationError: the engine stores no secret.
     """
     secret = engine.secret()
     if secret is None:
@@ -72,7 +72,7 @@ def sealer_with(secret: bytes | Sequence[bytes]) -> Sealer:
     """Return the sealer with a secret, or with several.
 
     Raises:
-        RegistrationError: one is too short, or there is none.
+        RegistrationError: a secret is too short, or none was passed.
     """
     try:
         return Sealer(*([secret] if isinstance(secret, bytes) else secret))
@@ -81,7 +81,7 @@ def sealer_with(secret: bytes | Sequence[bytes]) -> Sealer:
 
 
 def _has_seal(about: Json) -> bool:
-    """Return whether a wait is about a suspended call that some host has sealed."""
+    """Return whether a wait is about a suspended call that a host has sealed."""
     match about:
         case {"frozen": {"seal": _}}:
             return True
@@ -90,8 +90,9 @@ def _has_seal(about: Json) -> bool:
 
 
 def adoption_op(op: str, key: str) -> str:
-    """Return the operation under whose answer a run keeps the adoption of the record of a wait.
+    """Return the operation whose answer is the adoption of the record of a wait.
 
-    `key` is the id of the secret that sealed the adoption: whoever loses it adopts again with the next one.
+    `key` is the id of the secret that sealed the adoption: after losing it, an operator adopts the record
+    again with the next secret.
     """
     return f"adopted:{op}:{key}"

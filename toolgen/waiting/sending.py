@@ -27,13 +27,14 @@ async def require_session(waits: WaitRegistry, session_id: str, run_id: str, op:
 async def send_answer(
     waits: WaitRegistry, run_id: str, op: str, sealed: Json, *, key: str, session_id: str, hint: str = ""
 ) -> Receipt:
-    """Give an answer to a run whose session has not ended; `session_id` is "" where that does not matter.
+    """Send an answer to a run whose session has not ended; with `session_id` "" this is not checked.
 
-    An engine with the sessions in its file stores the answer in the transaction that finds this. In memory
-    nobody else gets a turn in between. Elsewhere the session may end in between: the answer counts then.
+    An engine that stores sessions in the same file stores the answer in the transaction that checks the
+    session. In memory, no other task can run in between. Elsewhere the session can end in between; the answer
+    counts then.
 
     Raises:
-        LateAnswerError: the session has ended, the wait has, or the run is over; `hint` says what to do.
+        LateAnswerError: the session or the wait has ended, or the run is over; `hint` says what to do.
         UnknownRunError, UnsettledAnswerError: as `Engine.answer`.
     """
     await require_session(waits, session_id, run_id, op)
@@ -44,7 +45,7 @@ async def send_answer(
 
 
 async def late_answer(waits: WaitRegistry, run_id: str, why: str, hint: str = "") -> LateAnswerError:
-    """Return the error of a late answer; it says where the run was canceled."""
+    """Return the error for a late answer; its message says so if the run was canceled."""
     status = await waits.engine.status(run_id)
     if status.state == "canceled":
         reason = f": {status.error}" if status.error else ""

@@ -47,7 +47,8 @@ class CallSuspender:
 
     waits: WaitRegistry
     is_found_again: Callable[[RegisteredTool], bool] | None = None
-    """Whether the workers of the engine can find a tool themselves; None if they can find every tool."""
+    """Returns whether the workers of the engine can find a tool themselves; None if they can find every
+    tool."""
     further_bytes: Callable[[], int] = int
     """Returns the bytes of JSON that the engine stores in addition to a suspended call, for its run."""
 
@@ -80,7 +81,7 @@ class CallSuspender:
     def _approval(
         self, frame: Frame, frozen: bytes, question: str, preview: str, is_shortened: bool
     ) -> FrozenCall:
-        """Return the call, frozen for the question whether it may run."""
+        """Return the call, frozen for the approval question."""
         asked = Asked(
             kind="confirmation",
             question=question,
@@ -161,7 +162,7 @@ async def grantable(waits: WaitRegistry, spec: ToolSpec, frozen: FrozenCall) -> 
 def suspended_result(services: RuntimeServices, frozen: FrozenCall) -> ToolResult:
     """Emit that a call is suspended and return its result.
 
-    Of one that is larger than the engine keeps, it is an error, and nothing waits.
+    If the call is larger than the engine accepts, return an error, and the call is not suspended.
     """
     suspender = services.suspender
     assert isinstance(suspender, CallSuspender), "nothing waits without"
@@ -190,7 +191,7 @@ def approval_schema(spec: ToolSpec) -> dict[str, Json]:
     }
     if spec.confirm is not None and spec.confirm.payload is not None:
         payload = spec.confirm.payload.schema
-        if "$defs" in payload:  # its references lead to the root
+        if "$defs" in payload:  # its references point to the root
             schema["$defs"] = payload.pop("$defs")
         properties["payload"] = payload
     return schema
@@ -204,7 +205,7 @@ def _asked(spec: ToolSpec, unfinished: Unfinished) -> Asked:
     """Return the question of an executor.
 
     Raises:
-        MalformedResultError: the question, its schema, the request or what is kept does not fit.
+        MalformedResultError: the question, its schema, the request or the resume state does not fit.
     """
     return Asked(
         kind=unfinished.kind,
@@ -217,11 +218,10 @@ def _asked(spec: ToolSpec, unfinished: Unfinished) -> Asked:
 
 
 def _acknowledgement(spec: ToolSpec, pending: Pending) -> bytes:
-    """Return the model's acknowledgement; nothing where the design declares none, and the model waits.
+    """Return the model's acknowledgement; empty if the design declares none, so that the model waits.
 
     Raises:
-        MalformedResultError: the tool's design does not say `LongRunning`, the handle is no text, or the
-            acknowledgement is not the one that is declared.
+        MalformedResultError: the handle is not a text, or the acknowledgement is not the declared one.
     """
     assert spec.long_running is not None, "no other tool has an acknowledgement"
     handle: object = pending.handle
@@ -268,7 +268,7 @@ def _question(spec: ToolSpec, question: object) -> str:
     """Return the question for a person.
 
     Raises:
-        MalformedResultError: it is no text.
+        MalformedResultError: it is not a text.
     """
     if not isinstance(question, str):
         raise MalformedResultError(
@@ -278,10 +278,10 @@ def _question(spec: ToolSpec, question: object) -> str:
 
 
 def _request(spec: ToolSpec, request: object) -> Mapping[str, Json] | None:
-    """Return the request of a missing credential, as the journal keeps it.
+    """Return the request of a missing credential, as stored in the journal.
 
     Raises:
-        MalformedResultError: it is no JSON object.
+        MalformedResultError: it is not a JSON object.
     """
     if request is None:
         return None
@@ -310,7 +310,7 @@ def _question_schema(answer: type[Any] | Mapping[str, Any] | None) -> Mapping[st
     """Return the JSON Schema of an answer.
 
     Raises:
-        MalformedResultError: no client can ask for it.
+        MalformedResultError: clients cannot ask for answers of this type.
     """
     if answer is None:
         return {"type": "string"}

@@ -1,6 +1,6 @@
-"""What a model reads of a call, also of one without a result yet, and how many answers an interface takes.
+"""Texts about calls for models, even without a result, and the maximum number of rejected answers.
 
-A bad answer ends no call: it waits on, and somebody else may answer it.
+A rejected answer does not end a call: it stays suspended, and another person can answer it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ MOST_MISFITS: Final = 3
 
 
 def asks_again(before: Suspended, after: Suspended | None) -> bool:
-    """Return whether a call asks the same question after an answer, which was not taken then."""
+    """Return whether a call asks the same question again, because its answer was not used."""
     if after is None:
         return False
     keys = [
@@ -36,10 +36,11 @@ def waiting_message(asked: Suspended) -> str:
 
 
 def text_for_model(result: ToolResult) -> str:
-    """Return the JSON text that a model reads of a result; it is never empty.
+    """Return the JSON text of a result for a model; it is never empty.
 
-    Usually it is `ToolResult.json`. If the call waits for a person, it says so, with the id under which
-    somebody answers it. Without a result or an acknowledgement, it is the status, such as `pending`.
+    Usually it is `ToolResult.json`. If the call waits for a person, the text says so, with the id that a
+    person needs to answer it. Without a result or an acknowledgement, it is the status, for example
+    `pending`.
     """
     asked = result.suspension
     if asked is not None and asked.kind != "pending":

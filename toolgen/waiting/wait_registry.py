@@ -1,4 +1,4 @@
-"""The suspended calls of one runtime: each a sealed record in a run, and known to clients by tokens."""
+"""The suspended calls of one runtime: each is a sealed record in a run, with a token for clients."""
 
 from __future__ import annotations
 
@@ -53,16 +53,16 @@ from .subjects import is_call, planner_question
 log = logger("toolgen.runtime")
 
 SessionEnded: TypeAlias = Callable[[str, str], Awaitable[bool]]
-"""Gets the ids of a session and of the run that waits."""
+"""Receives the ids of a session and of the run that waits."""
 _SEAL_BYTES: Final = 100
-"""The most bytes of a seal."""
+"""Maximum size of a seal in bytes."""
 _ANSWER_BYTES: Final = 1_000
-"""The part of what an engine keeps at once that is for the answer to a call and for ids."""
+"""Part of the engine's payload limit that is reserved for the answer to a call and for ids, in bytes."""
 
 
 @frozen_record(kw_only=False)
 class OpenedToken:
-    """What a token names."""
+    """The suspended call or question of a token."""
 
     run_id: str
     op: str
@@ -75,7 +75,7 @@ class OpenedToken:
 
     @property
     def is_below(self) -> bool:
-        """Whether it is asked by the run of an agent, and not a call by itself."""
+        """Whether the run of an agent asks it, so that it is not a direct call itself."""
         return "/" in self.run_id
 
     @property
@@ -84,7 +84,7 @@ class OpenedToken:
 
 
 class WaitRegistry:
-    """Seals and verifies what waits, and starts the engine that executes it."""
+    """Seals and verifies suspended calls, and starts the engine that executes them."""
 
     def __init__(
         self,
@@ -93,10 +93,10 @@ class WaitRegistry:
         secret: bytes | Sequence[bytes] | None,
         scheduler: Scheduler,
     ) -> None:
-        """Construct the registry on an engine, whose activities the scheduler knows by their runs.
+        """Construct the registry with an engine; the scheduler knows the engine's activities by their runs.
 
         Raises:
-            RegistrationError: the secret is a short one.
+            RegistrationError: the secret is too short.
         """
         self.engine = engine
         self.options = replace(options, clock=_trusted(options.clock, engine))
@@ -110,20 +110,20 @@ class WaitRegistry:
         self._on_forget: OnForget | None = None
         self._is_registered = False
         self.process: Final = uuid.uuid4().hex
-        """Id of this process in the runs of calls that it begins or joins."""
+        """Id of this process in the runs of calls that it starts or joins."""
         self.late_ends = LateEnds()
         self.is_closed = False
         """Whether the runtime is closed or closing, so that the engine is not started again."""
         self._is_checking = False
-        """Only reads suspended calls until `make_secret` is called."""
+        """Whether this registry only reads suspended calls; `make_secret` ends that."""
         self.has_ended: SessionEnded | None = None
         """Returns whether a session no longer accepts answers; None without agents."""
         self._named: set[str] | None = None
-        """The runs that this process executes; None for all."""
+        """Ids of the runs that this process executes; None for all runs."""
         self._results: dict[str, list[asyncio.Future[ToolResult]]] = {}
-        """Futures for typed results in this process, by id of the call that waits."""
+        """Futures for typed results in this process, by id of the suspended call."""
 
-    # What the engine executes.
+    # Registration with the engine.
 
     def register(
         self,
@@ -135,10 +135,10 @@ class WaitRegistry:
     ) -> None:
         """Register loops and activities with the engine, before it is started.
 
-        Where this process is a client, that may be at any time.
+        If this process is a client, this is possible at any time.
 
         Raises:
-            RegistrationError: this process executes runs already.
+            RegistrationError: this process already executes runs.
         """
         self.require_idle()
         self._loops |= loops
@@ -165,7 +165,7 @@ class WaitRegistry:
 
     @property
     def is_only_worker(self) -> bool:
-        """Whether this process executes all runs of the engine now, and no other one does."""
+        """Whether this process currently executes all runs of the engine, and no other process does."""
         is_alone = not self.engine.caps.has_many_workers
         return is_alone and self._named is None and self._is_registered and self.engine.is_worker
 
@@ -216,10 +216,10 @@ class WaitRegistry:
             return last_events(ended)
         return () if self._last_events is None else self._last_events(ended)
 
-    # Calls that begin to wait.
+    # Limits for new suspended calls.
 
     def require_question_left(self, tool: str, answered: int) -> None:
-        """Check that a call with so many answered questions can ask another one.
+        """Check that a call with this many answered questions can ask another one.
 
         Raises:
             ToolError: the call has asked the maximum number of questions.
@@ -238,8 +238,8 @@ class WaitRegistry:
     def too_large(self, frozen: FrozenCall, further_bytes: int) -> str:
         """Return the reason why a call is too large for the engine; "" if it is not.
 
-        What is kept at once is what resumes it: the call, further JSON of so many bytes, and its answer; or
-        what an activity returns: the call, and the event that it waits.
+        The engine stores two kinds of payloads: for resuming, the call, `further_bytes` of other JSON, and
+        the answer; as the result of an activity, the call and the event that it is suspended.
         """
         most = self.engine.caps.max_payload_bytes
         if most is None:
@@ -257,7 +257,7 @@ class WaitRegistry:
         """The sealer of tokens and answers.
 
         Raises:
-            RegistrationError: nobody gave a secret, and the engine keeps none.
+            RegistrationError: no secret was passed, and the engine stores none.
         """
         if self._sealer is None:
             self._sealer = sealer_of(self.engine)
@@ -271,8 +271,8 @@ class WaitRegistry:
         """Return the verified call of a wait; None if the wait is not for a call.
 
         Raises:
-            TamperedSuspensionError: its record was changed, or is none.
-            UnsealedSuspensionError: nobody knows who wrote it, and no operator has adopted it.
+            TamperedSuspensionError: the record was changed, or is not a record.
+            UnsealedSuspensionError: its author is unknown, and no operator has adopted it.
             UnknownRunError: no run has the id.
         """
         return await self.verify(run_id, op, about["frozen"]) if is_call(about) else None
@@ -281,16 +281,16 @@ class WaitRegistry:
         """Return the suspended call or question of opened token claims.
 
         Raises:
-            UnknownSuspensionError: nothing did.
+            UnknownSuspensionError: the run does not exist.
             ForeignAnswerError: it belongs to another session.
-            TamperedSuspensionError: the run has a journal that differs from what was asked.
-            UnsealedSuspensionError: nobody knows who wrote what the journal keeps of it.
+            TamperedSuspensionError: the journal of the run differs from the question of the token.
+            UnsealedSuspensionError: the author of its record in the journal is unknown.
         """
         if session_id is not None and session_id != claims.session_id:
             raise ForeignAnswerError("this call belongs to another session", hint="answer it in that session")
         try:
             status = await self.engine.wait_status(claims.run_id, claims.op)
-            if status is None:  # its run was started by a client, and no worker was there yet
+            if status is None:  # a client started its run, and no worker has executed it yet
                 status = WaitStatus(about=(await self.engine.status(claims.run_id)).input, is_open=True)
             record = await self.record(claims.run_id, claims.op, status.about)
         except UnknownRunError:
@@ -309,7 +309,7 @@ class WaitRegistry:
         while record.call.kind == "pending" and intermediate_of(status.answer) is not None:
             op = next_wait(record.op)
             later = await self.engine.wait_status(run_id, op)
-            if later is None:  # it is about to begin
+            if later is None:  # the next wait is about to begin
                 answer = await self.engine.kept_answer(run_id, op)
                 record, status = replace(record, op=op), replace(status, is_open=True, answer=answer)
             else:
@@ -340,10 +340,10 @@ class WaitRegistry:
     async def refusal(self, record: SealedCall, answer: Json, by: str) -> str:
         """Return the reason why the host's rule rejects an answer by this person; "" if it does not.
 
-        The process that took the answer may have another rule, or none.
+        The process that accepted the answer can have another rule, or none.
 
         Raises:
-            Exception: what the rule raises.
+            Exception: the exception of the rule.
         """
         rule = self.options.rule
         if rule is None:
@@ -355,12 +355,12 @@ class WaitRegistry:
         """Return the keyed digest of the arguments of a call; as `Runtime.waits.arguments_mac`."""
         return self.sealer.arguments_mac(tool, payload_json, meta.session_id, meta.tool_call_id)
 
-    # Typed results, for who answers in the process that executes.
+    # Typed results, for callers in the process that executes the call.
 
     def expect_result(self, id_: str) -> asyncio.Future[ToolResult]:
         """Return a future for the result of a suspended call that this process will resume.
 
-        Each who answers has one of their own, and gives it to `forget` at last.
+        Each caller gets its own future, and passes it to `forget` at the end.
         """
         future: asyncio.Future[ToolResult] = asyncio.get_running_loop().create_future()
         self._results.setdefault(id_, []).append(future)
@@ -380,7 +380,7 @@ class WaitRegistry:
 
 
 def _in_run(scheduler: Scheduler, activity: Activity) -> Activity:
-    """Return an activity whose calls are those of its run."""
+    """Wrap an activity so that its calls belong to its run."""
 
     @functools.wraps(activity)
     async def execute(info: ActivityInfo, argument: Any, /) -> Any:
@@ -391,5 +391,5 @@ def _in_run(scheduler: Scheduler, activity: Activity) -> Activity:
 
 
 def _trusted(clock: Callable[[], float], engine: Engine) -> Callable[[], float]:
-    """Return the clock of the host, held back for as long as the engine does not trust the wall clock."""
+    """Return the clock of the host, held back while the engine does not trust the wall clock."""
     return (lambda: clock() - engine.held_s) if isinstance(engine, ClockEngine) else clock

@@ -1,4 +1,4 @@
-"""Suspended calls of a runtime: listed, shown, answered and cancelled."""
+"""Suspended calls of a runtime: listed, shown, answered and canceled."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ class Waits:
         opened = await waits.open(claims, session_id)
         if opened.record is None:
             async with expected_results(waits, opened) as expected:
-                if (reason := cancel_reason(answer)) is not None:  # its run is what waits
+                if (reason := cancel_reason(answer)) is not None:  # the run itself is suspended
                     await waits.engine.cancel(opened.run_id, reason=reason)
                 else:
                     facts = (opened.run_id, opened.question, answer, by, claims.session_id)
@@ -361,10 +361,10 @@ class Waits:
         by: str,
         wait_s: float | None,
     ) -> ToolResult:
-        """Send the answer to the run of a call and return the result; `claims` are those of its token.
+        """Send the answer to the run of a call and return the result; `claims` are the claims of its token.
 
         Raises:
-            SuspensionError: the answer is not taken; the class says why.
+            SuspensionError: the answer is not accepted; the class says why.
         """
         answer = without_nulls(record.call, answer)
         key = answer_key(answer)
@@ -373,18 +373,18 @@ class Waits:
         try:
             async with expected_results(waits, opened) as expected:
                 sealed = waits.sealer.seal(record.claims, answer, by)
-                # To take a call back runs nothing, and counts after the end of its session too.
+                # Canceling a call runs nothing, and is possible even after the end of its session.
                 session = record.claims.session_id if cancel_reason(answer) is None else ""
                 receipt = await send_answer(
                     waits, record.run_id, record.op, sealed, key=key, session_id=session
                 )
                 if receipt == "conflict":
-                    again = await waits.open(claims, None)  # record.op may not wait yet
+                    again = await waits.open(claims, None)  # the wait at `record.op` might not have begun
                     if again.record is None or again.op == record.op:
                         raise ConflictingAnswerError
                     return await self._answer_call(waits, claims, again, again.record, answer, by, wait_s)
                 return await answered_result(self._reader(waits), opened, expected, wait_s, is_answered=True)
-        except SuspensionError:  # the call goes on with no answer, or with another one
+        except SuspensionError:  # the call stays suspended, or continues with another answer
             self._tools.take_back(record.call)
             raise
 

@@ -1,4 +1,4 @@
-"""Texts about pending work in a conversation: its results, and intermediate ones."""
+"""Texts about pending work in a conversation: final results and intermediate results."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def work_text(tool: str, call: str, what: str, result: str) -> str:
 
 
 def note_work(text: str, specs: Iterable[ToolSpec]) -> None:
-    """Let the sensitive values be known of the result in a `work_text`, if it is of one of these tools."""
+    """Register the sensitive values of the result in a `work_text`, if it belongs to one of these tools."""
     if (parts := _TEXT.fullmatch(text)) is None:
         return
     tool, result = parts.groups()
