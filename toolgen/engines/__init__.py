@@ -1,4 +1,4 @@
-"""Engines that execute durable runs: the protocol, an engine for memory and files, and one for Temporal.
+"""Engines, which execute durable runs: their protocol, one for memory and files, and one for Temporal.
 
 A loop depends only on its input and on the values that its `RunContext` returns, so an engine can replay it
 from its journal. Every side effect is an activity. Arguments and results are JSON, even in memory.

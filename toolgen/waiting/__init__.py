@@ -1,4 +1,4 @@
-"""Suspended calls: their stored records, how they are answered, and how they resume."""
+"""Suspended calls: what is stored of them, how they are answered, and how they resume."""
 
 from typing import TYPE_CHECKING
 

@@ -25,7 +25,7 @@ from toolgen.shapes.issues import FieldIssue
 
 
 class SuspensionError(ToolgenError):
-    """Base class of errors for rejected answers. The call has not run."""
+    """Base class of errors of answers. Nothing has run."""
 
 
 class UnknownSuspensionError(SuspensionError):
