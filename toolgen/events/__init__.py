@@ -82,7 +82,7 @@ _LAZY = {
     ".telemetry.metrics": "Metrics",
     ".telemetry.spans": "ToolSpans",
 }
-"""Names that need stores or many modules, by their module, which is imported at their first use."""
+"""Lazy imports of names that need stores or many modules, by their module."""
 
 if not TYPE_CHECKING:
     __getattr__, __dir__ = lazy_exports(__name__, _LAZY)

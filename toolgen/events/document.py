@@ -1,4 +1,4 @@
-"""An event as JSON: written, read back, and the JSON Schema of it."""
+"""An event as JSON: written, read back, and its JSON Schema."""
 
 from __future__ import annotations
 
@@ -19,16 +19,17 @@ from .records import Event, EventHead, ToolEnd, ToolStart
 E = TypeVar("E", bound=Event)
 
 FORMAT: Final = 2
-"""The format of the JSON. Within a format events and fields are added, never changed or removed."""
+"""Version of the JSON format. Within a version, events and fields are added, but never changed or removed."""
 _ALWAYS: Final = frozenset({"type", "tool", "status", *(field.name for field in fields(EventHead))})
-"""Fields that each end of a call has; the others are left out while empty, as in a `ResultDocument`."""
+"""Fields that every `tool_end` has; the others are left out if they are empty, as in a `ResultDocument`."""
 _OF_RESULT: Final = frozenset(field.name for field in fields(ToolEnd))
 
 
 class Encoded:
-    """An encoded document of arguments or of a result in an event that was not read yet.
+    """An encoded document of arguments or of a result, in an event that was not read yet.
 
-    One that no journal keeps, as a number of 5,000 digits, is its text: no reader ends for it.
+    If no journal can store the value, for example a number with 5,000 digits, the value is its text, so that
+    no reader fails because of it.
     """
 
     __slots__ = ("document",)
@@ -45,9 +46,9 @@ class Encoded:
 
 
 def as_read(event: E) -> E:
-    """Return the event with values in the place of documents, for whoever reads it."""
+    """Return the event with its encoded documents replaced by values."""
     if isinstance(event, ToolEnd) and isinstance(event.result, Encoded):
-        event.result = event.result.value()  # type: ignore[misc]  # the same to whoever reads it
+        event.result = event.result.value()  # type: ignore[misc]  # every reader gets the same value
     elif isinstance(event, ToolStart) and isinstance(event.arguments, Encoded):
         event.arguments = event.arguments.value()  # type: ignore[misc]  # as above
     return event
@@ -57,24 +58,24 @@ def as_json(event: Event) -> dict[str, Json]:
     """Return the event as JSON, with its format; infinite numbers become null.
 
     Raises:
-        ValueError: somebody put a value into the event that is not JSON.
+        ValueError: the event has a value that is not JSON.
     """
     facts: dict[str, Json] = to_jsonable_python(as_read(event), inf_nan_mode="null")
     if event.type == "tool_end":
-        null = event.status in ("ok", "pending") and event.result is None  # which is a result, too
+        null = event.status in ("ok", "pending") and event.result is None  # null is a result, too
         shown = _ALWAYS | {"result"} if null or event.result is not None else _ALWAYS
         facts = {name: value for name, value in facts.items() if value or name in shown}
     return {"format": FORMAT, **facts}
 
 
 def tool_end(document: ResultDocument, **facts: Any) -> ToolEnd:
-    """Return the event of a result that has nothing sensitive; `facts` are further fields of it."""
+    """Return the event of a result without sensitive values; `facts` are further fields of the event."""
     shown = {name: value for name, value in document.items() if name in _OF_RESULT}
     return ToolEnd(**{**shown, **facts})
 
 
 def ids_of(meta: CallMeta) -> dict[str, Json]:
-    """Return the ids that the events of a call have."""
+    """Return the ids for the events of a call."""
     return {
         "run_id": meta.run_id,
         "session_id": meta.session_id,
@@ -85,10 +86,10 @@ def ids_of(meta: CallMeta) -> dict[str, Json]:
 
 
 def from_json(document: Mapping[str, Any]) -> Event:
-    """Return the event of a document by `as_json`; fields that this version does not know are left out.
+    """Return the event of a document by `as_json`; ignore fields that this version does not know.
 
     Raises:
-        ValueError: it is of another format, of an unknown type, or does not fit its type.
+        ValueError: it has another format or an unknown type, or does not fit its type.
     """
     format_ = document.get("format")
     if type(format_) is not int or format_ != FORMAT:
@@ -101,13 +102,13 @@ def logged_event(run_id: str, seq: int, document: Mapping[str, Json], ids: Mappi
     """Return a log document of a run as an event; events of the engine itself get the ids.
 
     Raises:
-        ValueError: it is of another format.
+        ValueError: it has another format.
     """
     return from_json({"format": FORMAT, **ids, **document, "seq": seq, "run_id": run_id})
 
 
 def event_schema() -> dict[str, Any]:
-    """Return the JSON Schema (2020-12) of `as_json`; the file events-2.schema.json holds the same."""
+    """Return the JSON Schema (2020-12) of `as_json`; the file events-2.schema.json has the same content."""
     schema = _adapter().json_schema(mode="serialization")
     for definition in schema["$defs"].values():
         if "type" in definition["properties"]:
@@ -123,7 +124,7 @@ def event_schema() -> dict[str, Any]:
 
 @cache
 def _adapter() -> Any:
-    """Return pydantic's reader of events; made at the first use, for it takes milliseconds."""
+    """Return pydantic's reader of events, created at the first use because that takes milliseconds."""
     from pydantic import Field, TypeAdapter
 
     return TypeAdapter(Annotated[Event, Field(discriminator="type")])

@@ -1,8 +1,8 @@
-"""Emits the steps of calls as events; nothing is built while there is no subscriber.
+"""Emits the steps of calls as events; builds no event without a subscriber.
 
-Events show the model's own arguments. Injected values and tokens have no place in them, nor has the
-data of large artifacts. They go to a sink: the hub of a runtime, or `CallEvents`, from which the loop of
-a run publishes each once.
+Events contain the model's own arguments. They never contain injected values, tokens, or the data of large
+artifacts. They go to a sink: the hub of a runtime, or `CallEvents`, from which the loop of a run publishes
+each event once.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ from .records import (
 from .redaction import is_public, public_facts, without_secrets
 
 _PROGRESS: Final = frozenset({"tool_update", "tool_output_delta"})
-"""Events that are worth nothing later; they go to the log at once, best effort."""
+"""Types of events that are useless later; they are sent immediately, best effort."""
 _OF_THE_LOOP: Final = frozenset({"tool_start"})
-"""Events that the loop of an agent tells itself."""
+"""Types of events that the loop of an agent publishes itself."""
 
 
 class EventReceiver(Protocol):
@@ -58,19 +58,19 @@ class EventReceiver(Protocol):
 
 
 class CallEvents:
-    """Collects the events of one call of an activity."""
+    """Collects the events of one call in an activity."""
 
     is_idle = False
 
     def __init__(self, info: ActivityInfo, clock: Callable[[], float], *, emits_start: bool = False) -> None:
-        """Construct without subscribers; `emits_start` if no loop publishes that the call was made."""
+        """Construct without subscribers; `emits_start` if no loop publishes the start of the call."""
         self._info = info
         self._dropped = frozenset() if emits_start else _OF_THE_LOOP
         self._clock = clock
         self.recorded: list[dict[str, Json]] = []
 
     def emit(self, event: Event, meta: CallMeta = NO_META) -> None:
-        """Collect an event of the call, or pass it on at once when it is best effort."""
+        """Collect an event of the call, or emit it immediately if it is best effort."""
         if event.type in self._dropped:
             return
         document = as_json(event)
@@ -83,7 +83,7 @@ class CallEvents:
     async def begun(self) -> None:
         """Store that the executor begins now, with the events of the call so far, and return then.
 
-        Who has approved a call is in the log before it runs, also where its process ends in the middle.
+        The approver of a call is in the log before the call runs, even if its process ends during the call.
         """
         events = tuple(self.recorded)
         await self._info.begun(events)
@@ -96,7 +96,7 @@ class EventReporter(CallReports):
     __slots__ = ("_limit", "events")
 
     def __init__(self, events: EventReceiver, limit: int) -> None:
-        """Construct the reporter to a sink; each text and value has at most `limit` bytes."""
+        """Construct the reporter for a sink; each text and value has at most `limit` bytes."""
         self.events = events
         self._limit = limit
 
@@ -105,7 +105,7 @@ class EventReporter(CallReports):
         return self.events.is_idle
 
     def progress_callback(self, spec: ToolSpec, meta: CallMeta) -> ProgressCallback:
-        """Return the callback for progress of one call."""
+        """Return the progress callback of one call."""
 
         def report(
             text: str | None = None,
@@ -130,7 +130,7 @@ class EventReporter(CallReports):
         return report
 
     def emit_tool_start(self, spec: ToolSpec, payload: object, meta: CallMeta, *, runs_once: bool) -> None:
-        """Emit that a call has decoded arguments; the payload has no injected values yet."""
+        """Emit that a call has decoded arguments; the payload does not have the injected values yet."""
         if self.events.is_idle:
             return
         document = spec.payload.encode(payload)
@@ -166,7 +166,8 @@ class EventReporter(CallReports):
         if self.events.is_idle or call.kind == "pending":
             return
         shown = call.shown()
-        # The arguments are what a person decides on: they are whole, and within the limits of what comes in.
+        # A person decides on the arguments, so they are complete; the limits for incoming documents bound
+        # them.
         texts = {name: self._truncate_text(shown[name]) for name in ("question", "preview")}
         is_whole = texts.items() <= shown.items()
         shown |= {**texts, "is_shortened": call.is_shortened or not is_whole, "suspension_id": call.id}
@@ -230,7 +231,7 @@ class EventReporter(CallReports):
         return truncate_text(text, self._limit)
 
     def _truncate_value(self, value: Json) -> Json:
-        """Return a value, or a marker in the place of one that is too long."""
+        """Return a value; if it is too long, a marker instead."""
         if isinstance(value, str | dict | list):
             document = to_json(value, inf_nan_mode="constants")
             if len(document) > self._limit:
@@ -255,13 +256,13 @@ def tool_start(
     runs_once: bool,
     limit: int,
 ) -> ToolStart:
-    """Return the event of a call that begins, executed here or wanted by a planner.
+    """Return the event for the start of a call, which is executed here or requested by a planner.
 
-    It has no values of the sensitive places of its tool.
+    It has no values from the sensitive places of its tool.
 
-    `arguments` is what `document` says, None for what is no JSON; they may be `Encoded` where the tool has no
-    call hint and nothing sensitive. Each text and value has at most `limit`
-    bytes. Without a spec nobody knows the tool of this name.
+    `arguments` is the value of `document`, or None if that is not JSON. It can be `Encoded` if the tool has
+    no call hint and no sensitive values. Each text and value has at most `limit` bytes. Without a spec, the
+    tool is unknown.
     """
     text = ""
     if spec and isinstance(arguments, dict):
@@ -290,9 +291,9 @@ def planned_start(
     runs_once: bool,
     limit: int,
 ) -> ToolStart:
-    """Return the event of a call that a planner wants, as `tool_start`.
+    """Return the event for a call that a planner requests; as `tool_start`.
 
-    Where the arguments do not fit a tool with sensitive ones, it has none of them.
+    If the arguments do not fit a tool with sensitive arguments, the event has no arguments.
     """
     document = arguments.encode(errors="replace")
     shown = _json(arguments) if spec is None or is_public(document, spec.payload) else None
@@ -309,7 +310,7 @@ def planned_start(
 
 
 def _json(arguments: str) -> Any:
-    """Return the arguments for an event; None if they are not JSON or contain a number that JSON lacks."""
+    """Return the arguments for an event; None if they are not JSON or have a number outside of JSON."""
     try:
         shown = from_json(arguments, allow_inf_nan=False)
         return shown if from_json(to_json(shown, inf_nan_mode="null")) == shown else None

@@ -1,7 +1,7 @@
-"""The event hub: numbers events per run, and queues them for each subscriber, bounded.
+"""The event hub: numbers events per run, and puts them into a bounded queue for each subscriber.
 
-Emitting never waits for a subscriber, never raises, and may be done in any thread. One lock covers the
-number and the queues, so that every subscriber sees the events of a run in the order of their numbers.
+Emitting never waits for a subscriber, never raises, and is possible in any thread. One lock covers the
+numbers and the queues, so that every subscriber sees the events of a run in the order of their numbers.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from .document import as_read
 from .records import Event, EventsDropped
 
 _MOST_RUNS: Final = 10_000
-"""Maximum number of runs with event counters; a run that was idle longer starts again at 1."""
+"""Maximum number of runs with event counters; the run that was idle longest starts again at 1."""
 _TYPES: Final = frozenset(kind.__dataclass_fields__["type"].default for kind in get_args(Event))
 
 log = logger("toolgen.runtime")
@@ -36,25 +36,25 @@ class Events:
     def __init__(self, clock: Callable[[], float] = time.time) -> None:
         """Construct a hub without subscribers; the clock returns seconds since 1970."""
         self._clock = clock
-        self._lock = threading.RLock()  # a signal handler may emit while this thread emits
+        self._lock = threading.RLock()  # reentrant, because a signal handler can emit while this thread emits
         self._seqs: OrderedDict[str, int] = OrderedDict()
         self._logged: OrderedDict[str, None] = OrderedDict()
-        """Runs whose events are numbered by their log."""
+        """Ids of the runs whose events are numbered by their log."""
         self._subscriptions: tuple[Subscription, ...] = ()
         self.is_idle = True
         """True without subscribers; check it before you build an event."""
 
     def emit(self, event: Event, meta: CallMeta = NO_META) -> None:
-        """Number a new event, date it, give it the ids of the call, and queue it for the subscribers.
+        """Number and date a new event, add the ids of the call, and queue it for the subscribers.
 
-        Numbers count what is emitted while somebody listens. What is emitted beside the log of a run, such as
-        a call that one of its tools makes, has 0.
+        Only events that are emitted while a subscriber exists are counted. Events beside the log of a run,
+        for example of a call made by one of its tools, have the number 0.
         """
         if self.is_idle:
             return
         try:
             with self._lock:
-                # The event is still ours alone; from here on nobody changes it.
+                # No other code has the event yet; it does not change after this.
                 event.run_id = run = meta.run_id  # type: ignore[misc]
                 event.session_id = meta.session_id  # type: ignore[misc]
                 event.turn_id = meta.turn_id  # type: ignore[misc]
@@ -78,7 +78,7 @@ class Events:
                 self._logged.popitem(last=False)
 
     def forward(self, event: Event) -> None:
-        """Queue an event of a run's log, which has its number and its time."""
+        """Queue an event from a run's log, which already has its number and time."""
         with self._lock:
             for subscription in self._subscriptions:
                 subscription._offer(event)
@@ -89,10 +89,10 @@ class Events:
         """Return a subscription to events from now on; close it, or use it with `async with`.
 
         Args:
-            size: The most events that wait for the reader; beyond it the oldest give way, so that the end
-                of a run is always seen, and an `EventsDropped` stands in their place.
-            types: Only events of these types, such as `tool_end`.
-            run_id: Only events of this run.
+            size: Maximum number of unread events. Beyond it, the oldest are dropped, so that the end of a run
+                is always received, and an `EventsDropped` replaces them.
+            types: Receive only events of these types, for example `tool_end`.
+            run_id: Receive only events of this run.
 
         Raises:
             ValueError: the size is below 1, or a type does not exist.
@@ -117,13 +117,13 @@ class Events:
         types: Iterable[str] | None = None,
         run_id: str | None = None,
     ) -> Listener:
-        """Call back with each event, one after the other, in a task of the running loop.
+        """Call back with each event, one after another, in a task of the running loop.
 
         Raises:
             ValueError: as `subscribe`.
             RuntimeError: no event loop is running.
         """
-        asyncio.get_running_loop()  # before there is a subscription that nobody closes
+        asyncio.get_running_loop()  # before there is a subscription that would never be closed
         return Listener(self.subscribe(size=size, types=types, run_id=run_id), callback)
 
     def close(self) -> None:
@@ -167,7 +167,7 @@ class Subscription:
         self._waiter: asyncio.Future[None] | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self.dropped = 0
-        """Events that the reader was too slow for, since the subscription began."""
+        """Number of dropped events since the subscription began, because the reader was too slow."""
 
     def __aiter__(self) -> Subscription:
         return self
@@ -175,7 +175,7 @@ class Subscription:
     async def __anext__(self) -> Event:
         """Return the next event; the iteration ends when the subscription is closed and read to its end.
 
-        One reader at a time.
+        Only one reader can wait at a time.
         """
         while True:
             with self._lock:
@@ -222,7 +222,7 @@ class Subscription:
         if self._run_id is not None and event.run_id != self._run_id:
             return
         queue = self._queue
-        if len(queue) == queue.maxlen:  # the oldest gives way
+        if len(queue) == queue.maxlen:  # the oldest event is dropped
             self._missed += 1
             self.dropped += 1
         queue.append(event)
@@ -235,7 +235,7 @@ class Subscription:
         return EventsDropped(time=now, run_id=self._run_id or "", count=missed, total=self.dropped)
 
     def _wait(self) -> asyncio.Future[None]:
-        """Return a future that is done at the next event; call it under the hub's lock."""
+        """Return a future that is done at the next event; the caller must hold the hub's lock."""
         if self._waiter is not None and not self._waiter.done():
             raise RuntimeError("the subscription already has a reader; subscribe once for each reader")
         self._loop = asyncio.get_running_loop()
@@ -252,13 +252,13 @@ class Subscription:
             return
         try:
             self._loop.call_soon_threadsafe(_done, waiter)
-        except RuntimeError:  # the reader's loop is closed, and the reader with it
+        except RuntimeError:  # the reader's event loop is closed
             self._is_open = False
             self._hub._leave(self)
 
 
 class Listener:
-    """Calls back with each event, in a task of its own; an exception is counted, and the first logged."""
+    """Calls back with each event, in its own task; exceptions are counted, and the first one is logged."""
 
     __slots__ = ("_callback", "_subscription", "_task", "failed")
 
@@ -268,7 +268,7 @@ class Listener:
         self._subscription = subscription
         self._callback = callback
         self.failed = 0
-        """Events for which the callback raised."""
+        """Number of events for which the callback raised."""
         self._task = asyncio.get_running_loop().create_task(self._listen(), name="toolgen listener")
 
     @property
@@ -285,10 +285,10 @@ class Listener:
         await self.aclose()
 
     async def aclose(self, timeout_s: float = 5.0) -> None:
-        """Take no more events and call back with those queued; a callback that hangs is cancelled."""
+        """Receive no more events, and call back with the queued ones; cancel a callback that hangs."""
         self._subscription.close()
         if self._task is asyncio.current_task():
-            return  # the callback itself closes
+            return  # the callback itself calls this
         await asyncio.wait({self._task}, timeout=timeout_s)
         if not self._task.done():
             self._task.cancel()

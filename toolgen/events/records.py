@@ -1,8 +1,8 @@
 """Events for observers: one frozen record for each type of event.
 
-No event has a place for an injected value, a credential or the token of a suspension; a reader must never
-need them. The data of an artifact is in one where it is small. `Any` is JSON: pydantic reads no recursive
-`Json`. `document.py` writes them as JSON.
+Events never contain injected values, credentials or the tokens of suspended calls; a consumer must never
+need them. They contain the data of small artifacts. `Any` means JSON, because pydantic cannot read the
+recursive `Json`. `document.py` serializes events.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from toolgen.calls.results import EndStatus
 from toolgen.contract.record import record
 
 EXPIRED: Final = "nobody answered in time"
-"""The end of the reason why a call was not run: loops write it, and metrics count it."""
+"""End of the reason why a call was not run; loops write it, and metrics count it."""
 
 
-# Twenty classes would repeat these six fields, so this is a base class, against the house style.
+# A base class, against the house style, because twenty classes would repeat these six fields.
 @record
 class EventHead:
     """The number, time and ids of an event; filled by `Events.emit`."""

@@ -41,7 +41,7 @@ _NAMES: Final = frozenset(
         "correlation_id", "answer_schema", "bounds", "telemetry", "expires_at", "seq", "fraction", "number",
     }
 )  # fmt: skip
-"""Fields that hold names, ids and times, by which events belong together."""
+"""Fields with names, ids and times, which relate events to each other."""
 _PUBLIC_RETRY: Final = ("reason", "tool", "restrict_to_tool", "after_s")
 _HEAD: Final = frozenset(field.name for field in fields(EventHead))
 
@@ -71,9 +71,9 @@ def _scrubbed_members(document: Mapping[str, Any]) -> dict[str, object]:
 
 
 def is_public(document: bytes, codec: Codec) -> bool:
-    """Return whether arguments, as they came, have a public view: each sensitive value is at its place.
+    """Return whether arguments, as received, have a public view: each sensitive value is at its place.
 
-    Where they do not fit, nobody knows what stands where, and nothing of them is shown.
+    If they do not fit the schema, the places of the values are unknown, and no values are shown.
     """
     if codec.sensitive:
         try:
@@ -86,13 +86,14 @@ def is_public(document: bytes, codec: Codec) -> bool:
 def note_result(spec: ToolSpec, text: str, *, is_whole: bool) -> None:
     """Add the sensitive values of a stored result, or of its beginning, to those of the running call.
 
-    They are all values where it may not fit its type: what is kept of a lenient result may lack its warnings.
+    If the result might not fit its type, all its values count as sensitive: a stored lenient result can lack
+    its warnings.
     """
     note_document(spec.result, text)
     if not (spec.is_lenient and spec.result.sensitive) or (secrets := noting()) is None:
         return
     if not (is_whole and is_public(text.encode(), spec.result)):
-        with suppress(ValueError):  # the beginning may end in the middle of an escape
+        with suppress(ValueError):  # the beginning can end in the middle of an escape
             secrets.add([from_json(text, allow_partial="trailing-strings")], spec.result.keys)
 
 
@@ -107,9 +108,9 @@ def public_document(result: ToolResult, spec: ToolSpec | None, limit: int | None
 
 
 def public_facts(result: ToolResult, spec: ToolSpec | None, limit: int | None = None) -> dict[str, Any]:
-    """Return the members of the public document of a result that an event has.
+    """Return the members of a result's public document that an event has.
 
-    Texts of errors and the value have at most `limit` bytes.
+    Error texts and the value have at most `limit` bytes.
     """
     facts = result_facts(result, limit)
     if result.json:
@@ -123,7 +124,7 @@ def public_facts(result: ToolResult, spec: ToolSpec | None, limit: int | None = 
     if "issues" in error and hint is not None:
         known = spec.payload.keys
         error["issues"] = [issue_document(issue.without_other_keys(known)) for issue in hint.issues]
-    if hint is not None:  # its texts quote the keys of the issues
+    if hint is not None:  # the texts of the hint quote the keys of the issues
         retry = error["retry"]
         error["retry"] = {name: retry[name] for name in _PUBLIC_RETRY if name in retry}
     if result.warnings:
@@ -136,8 +137,8 @@ def public_facts(result: ToolResult, spec: ToolSpec | None, limit: int | None = 
 def public_result(result: ToolResult, spec: ToolSpec | None, limit: int | None = None) -> Json:
     """Return the model's JSON of a result without sensitive values; None without a result.
 
-    It has at most `limit` bytes of JSON; without a limit, what was truncated has as many as it had. What no
-    journal keeps as a value is its text, or a marker if the tool is sensitive.
+    It has at most `limit` bytes of JSON; without a limit, a truncated result keeps its size. If no journal
+    can store the value, it is the text of the value, or a marker if the tool is sensitive.
     """
     if not result.json:
         return None
@@ -163,7 +164,7 @@ def _shown(result: ToolResult, spec: ToolSpec[Any, Any] | None, seen: Json, limi
         shown = dict(MARKER) if is_truncated(result.json) else redacted(seen, unvalidated)
     else:
         whole = seen if result.result is None else _encoded(codec, result.result, seen)
-        if limit is None and whole != seen:  # it was truncated, and may begin with any value
+        if limit is None and whole != seen:  # a truncated result can begin with any value
             limit = len(result.json)
         shown = codec.public(whole)
     document = to_json(shown)
@@ -171,7 +172,7 @@ def _shown(result: ToolResult, spec: ToolSpec[Any, Any] | None, seen: Json, limi
 
 
 def _without_unknown_keys(seen: Json, result: ToolResult, spec: ToolSpec) -> Json:
-    """Return the document of invalid arguments; their paths quote no key that the schema does not know."""
+    """Return the document of invalid arguments; its paths quote only keys of the schema."""
     if not isinstance(seen, dict) or not isinstance(issues := seen.get("issues"), list):
         return seen
     known = result.retry_hint.issues if result.retry_hint else ()
@@ -193,14 +194,14 @@ def _unvalidated(result: ToolResult, codec: Codec) -> tuple[str, ...]:
 
 
 def public_warnings(result: ToolResult, spec: ToolSpec | None) -> tuple[FieldIssue, ...]:
-    """Return the warnings of a result; if it is sensitive, their paths have only keys that the type has."""
+    """Return the warnings of a result; if it is sensitive, their paths have only keys of the type."""
     if spec is None or not spec.result.sensitive:
         return result.warnings
     return tuple(issue.without_other_keys(spec.result.keys) for issue in result.warnings)
 
 
 def public_artifact(artifact: Artifact, spec: ToolSpec | None) -> ArtifactDocument:
-    """Return the reference to an artifact, its data without sensitive values."""
+    """Return the reference to an artifact; its data has no sensitive values."""
     document = artifact_document(artifact)
     declared = None if spec is None else spec.artifacts.get(artifact.kind)
     if declared is not None and declared.codec.sensitive and "data" in document:
@@ -209,7 +210,7 @@ def public_artifact(artifact: Artifact, spec: ToolSpec | None) -> ArtifactDocume
 
 
 def _codec_of(result: ToolResult, spec: ToolSpec) -> Codec | None:
-    """Return the codec of the model's document; for an error, that of its details."""
+    """Return the codec of the model's document; for an error, the codec of its details."""
     match result.status:
         case "ok":
             return spec.result

@@ -1,4 +1,4 @@
-"""Sinks for the events of a hub, such as a file of JSON lines with one `as_json` document each."""
+"""Sinks for the events of a hub, for example a file of JSON lines with one `as_json` document each."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ log = logger("toolgen.runtime")
 
 
 class EventSink(ABC, Generic[T]):
-    """Keeps the events of a hub while it is entered.
+    """Writes the events of a hub while it is entered.
 
-    A place that takes none reaches no call: what could not be written is counted, and the next events are
-    tried again. What is missing in the end is said in the last event, an `events_dropped`.
+    A failing destination affects no call: failed events are counted, and the next events are tried again. The
+    last event, an `events_dropped`, has the number of missing events.
     """
 
     def __init__(self, events: Events, place: str, *, size: int, types: Iterable[str] | None) -> None:
-        """Construct a sink; `place` names it in the log, `size` and `types` are of `Events.subscribe`."""
+        """Construct a sink; `place` names it in the log, `size` and `types` are for `Events.subscribe`."""
         self._events = events
         self._place = place
         self._size = size
@@ -41,16 +41,16 @@ class EventSink(ABC, Generic[T]):
         self.written = 0
         """Number of events that were written."""
         self.failed = 0
-        """Events that could not be written."""
+        """Number of events that could not be written."""
 
     @property
     def dropped(self) -> int:
-        """Number of events that were dropped because the place was too slow."""
+        """Number of events that were dropped because the destination was too slow."""
         return self._subscription.dropped
 
     @abstractmethod
     async def _open(self) -> None:
-        """Begin to write."""
+        """Prepare for writing."""
 
     @abstractmethod
     def _encode(self, event: Event) -> T:
@@ -58,7 +58,7 @@ class EventSink(ABC, Generic[T]):
 
         Raises:
             ValueError: a value of the event is not JSON.
-            RecursionError: so is one that is within itself.
+            RecursionError: a value of the event contains itself.
         """
 
     @abstractmethod
@@ -66,13 +66,13 @@ class EventSink(ABC, Generic[T]):
         """Write events.
 
         Raises:
-            OSError: the place takes none.
-            StoreError: the same, of a store.
-            ValueError: the place was closed, since the host was cancelled.
+            OSError: the destination cannot be written to.
+            StoreError: the destination is a store that cannot be used.
+            ValueError: the destination was closed because the host was canceled.
         """
 
-    def _close(self) -> None:  # not all have to
-        """Write nothing any more."""
+    def _close(self) -> None:  # a default, because some sinks have nothing to close
+        """Stop writing."""
 
     async def __aenter__(self) -> Self:
         """Open the place and subscribe.
@@ -123,7 +123,7 @@ class EventSink(ABC, Generic[T]):
             self.failed += len(encoded)
 
     def _encode_all(self, events: Sequence[Event]) -> list[T]:
-        """Return the encoded events; those that are not JSON are counted."""
+        """Return the encoded events; count the events that are not JSON."""
         encoded: list[T] = []
         for event in events:
             try:
@@ -140,15 +140,15 @@ class EventSink(ABC, Generic[T]):
 class JsonLinesSink(EventSink[bytes]):
     """Appends the events of a hub to a file while it is entered: `async with JsonLinesSink(events, path)`.
 
-    Lines are written in a thread and are in the file, though not forced to the disk, when they count as
-    written. A new file is for the user of this process alone. Control and invisible characters are escaped in
-    JSON, so that a terminal obeys no line and no reader takes one for two.
+    Lines are written in a thread. They count as written when they are in the file, even if not yet synced to
+    the disk. Only the user of this process can access a new file. Control and invisible characters are
+    escaped in JSON, so that a line cannot control a terminal or look like two lines.
     """
 
     def __init__(
         self, events: Events, path: str | Path, *, size: int = 1000, types: Iterable[str] | None = None
     ) -> None:
-        """Construct a sink; `size` and `types` are those of `Events.subscribe`."""
+        """Construct a sink; `size` and `types` are for `Events.subscribe`."""
         super().__init__(events, str(path), size=size, types=types)
         self._path = Path(path)
         self._is_torn = False
@@ -157,8 +157,8 @@ class JsonLinesSink(EventSink[bytes]):
         self._file = await asyncio.to_thread(self._open_file)
 
     def _open_file(self) -> FileIO:
-        self._path.touch(0o600)  # the mode of a new file; the access to an old one stays
-        file = FileIO(self._path, "ab+")  # unbuffered: what is written is in the file
+        self._path.touch(0o600)  # the mode of a new file; an existing file keeps its mode
+        file = FileIO(self._path, "ab+")  # unbuffered, so that written lines are in the file
         if file.seek(0, 2):
             file.seek(-1, 2)
             self._is_torn = file.read(1) != b"\n"
@@ -175,10 +175,10 @@ class JsonLinesSink(EventSink[bytes]):
         await asyncio.to_thread(self._append, b"".join(encoded))
 
     def _append(self, text: bytes) -> None:
-        """Append whole lines; after a failure in the middle of one the next begins on a line of its own.
+        """Append complete lines; after a partial write, the next line starts on its own line.
 
         Raises:
-            OSError: the file takes no more.
+            OSError: the file cannot be written to.
         """
         if self._is_torn and text:
             text = b"\n" + text

@@ -129,7 +129,7 @@ _LAZY = {
     "toolgen.calls.toolsets.dynamic": "DynamicToolset ReadonlyContext SnapshotError StaticToolset",
     "toolgen.calls.toolsets.snapshot": "Snapshot",
 }
-"""Names that no plain call needs, by their module, which is imported at their first use."""
+"""Lazy imports of names that a plain call does not need, by their module."""
 
 if not TYPE_CHECKING:
     __getattr__, __dir__ = lazy_exports(__name__, _LAZY)

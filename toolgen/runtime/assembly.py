@@ -1,6 +1,6 @@
-"""What the parts of one runtime share, and the protocol by which the agents join them.
+"""State that the parts of one runtime share, and the method by which the agents join them.
 
-The rooms above the calls are imported where a host gives what needs them.
+Packages above the calls are imported only if the host passes an object that needs them.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ log = logger("toolgen.runtime")
 
 
 class Assembly:
-    """What the parts of one runtime share; each part is made of it when it is first used."""
+    """State that the parts of one runtime share; each part is constructed from it at its first use."""
 
     def __init__(
         self,
@@ -74,25 +74,25 @@ class Assembly:
         self.joined: Any = None
         """Public view of the agents."""
         self._warned: set[str] = set()
-        """Ids of the tools that were logged."""
+        """Ids of the tools that the log has already named."""
 
     @cached_property
     def tools(self) -> WaitingTools:
-        """Finds the tools of calls that waited."""
+        """Finds the tools of suspended calls."""
         from toolgen.waiting.resuming import WaitingTools
 
         return WaitingTools(self.directory, self.toolsets)
 
     @cached_property
     def calls(self) -> CallRuns:
-        """The runs of single calls."""
+        """Runs of single calls."""
         from toolgen.waiting.call_runs import CallRuns
 
         return CallRuns(self.services, self.tools, self.activities)
 
     @cached_property
     def activities(self) -> DirectCallActivities:
-        """Executes the calls of these runs."""
+        """Executes the calls of single-call runs."""
         from toolgen.waiting.activities import DirectCallActivities
 
         return DirectCallActivities(self.services, self.tools, self.events)
@@ -111,7 +111,7 @@ class Assembly:
                 log.warning(text, ", ".join(spec.name for spec in named))
 
     def lacks_engine_for(self, tool: str) -> bool:
-        """Return whether a call cannot ask because the runtime has no engine, and this was not logged."""
+        """Return whether a call cannot ask because no engine is set, and no warning has named its tool."""
         services = self.services
         return services.suspender is None and services.is_interactive and tool not in self._warned
 
@@ -124,7 +124,7 @@ class Assembly:
         """Add the agents, whose loops the engine of this registry executes.
 
         Raises:
-            RegistrationError: others have joined already, or the engine executes runs already.
+            RegistrationError: agents have joined already, or the engine already executes runs.
         """
         if self.loops is not None:
             raise RegistrationError(
@@ -192,7 +192,8 @@ class Registry:
         """Prepare the toolsets of an agent that are not registered yet.
 
         Raises:
-            RegistrationError: one does not fit, or has another executor than the toolset of its name has.
+            RegistrationError: a toolset does not fit, or has another executor than the registered one with
+                its name.
         """
         prepared: dict[str, Prepared] = {}
         for registration in registrations:
@@ -217,15 +218,15 @@ class Registry:
         """Return the directory as it would be with these toolsets.
 
         Raises:
-            RegistrationError: an id is taken.
+            RegistrationError: an id is already used.
         """
         return Directory((*self.directory.by_id.values(), *_listed_tools(prepared)))
 
     def add_prepared(self, prepared: Sequence[Prepared]) -> None:
-        """Register prepared toolsets.
+        """Register prepared toolsets, all or none.
 
         Raises:
-            RegistrationError: an id is taken; then none is taken up.
+            RegistrationError: an id is already used.
         """
         tools = _listed_tools(prepared)
         self.directory.add(tools)
@@ -281,7 +282,7 @@ def _listed_tools(prepared: Sequence[Prepared]) -> list[RegisteredTool]:
 
 
 def _has_same_executor(served: Served, other: Served) -> bool:
-    """Return whether one executor can serve both; of two defaults the first does."""
+    """Return whether one executor can serve both; of two default executors, the first one does."""
     are_default = all(isinstance(each, ToolsetRegistration) and each.is_default for each in (served, other))
     return are_default or _executor(served) == _executor(other)
 

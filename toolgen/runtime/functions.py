@@ -31,7 +31,7 @@ __all__ = [
 _LAZY = {
     "toolgen.calls.functions.foreign_codec": "SchemaCodec json_schema_codec",
 }
-"""Names that few hosts need, by their module, which is imported at their first use."""
+"""Lazy imports of names that few hosts need, by their module."""
 
 if not TYPE_CHECKING:
     __getattr__, __dir__ = lazy_exports(__name__, _LAZY)

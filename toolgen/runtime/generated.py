@@ -63,7 +63,7 @@ __all__ = [
 _LAZY = {
     "toolgen.shapes.foreign.model": "Foreign SchemaModel",
 }
-"""Names that little generated code has, by their module, which is imported at their first use."""
+"""Lazy imports of names that little generated code needs, by their module."""
 
 if not TYPE_CHECKING:
     __getattr__, __dir__ = lazy_exports(__name__, _LAZY)

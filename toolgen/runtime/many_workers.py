@@ -1,7 +1,7 @@
 """Requirements of an engine with many workers: stores that all workers can reach, and one secret.
 
-A run goes from worker to worker. One that reads a store of its own machine sees other data than the worker
-before it, and one with a secret of its own knows no token of the others.
+A run moves between workers. A worker with a store on its own machine would read other data than the worker
+before it, and a worker with its own secret would accept no token of the others.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
 @runtime_checkable
 class LocalStore(Protocol):
-    """A store in memory, in a file or in a folder, which workers on other machines do not reach."""
+    """A store in memory, in a file or in a folder, which workers on other machines cannot reach."""
 
     shared_instead: ClassVar[str]
-    """The store that many workers share in its place, as a host writes it."""
+    """Expression for the shared store that replaces it, as a host writes it."""
 
 
 def require_engine(engine: Engine, stores: Mapping[str, object], *, has_secret: bool) -> None:
@@ -39,7 +39,7 @@ def require_engine(engine: Engine, stores: Mapping[str, object], *, has_secret: 
 def stores_of(
     capabilities: Mapping[str, Capability], disabled: DisabledTools | None = None
 ) -> dict[str, object]:
-    """Return the stores of a runtime, by the class that a host constructs with each."""
+    """Return the stores of a runtime, by the name of the class that uses each."""
     users = [*capabilities.values(), *([] if disabled is None else [disabled])]
     stores = ((type(user).__name__, getattr(user, "store", None)) for user in users)
     return {name: store for name, store in stores if store is not None}
@@ -48,12 +48,12 @@ def stores_of(
 def require_shared(engine: Engine, stores: Mapping[str, object], *, has_secret: bool = True) -> None:
     """Check that the workers of an engine can share the stores and have one secret.
 
-    Clients of the engine are held to it too: they read and write the same data.
+    This also applies to clients of the engine, which read and write the same data.
 
     Args:
-        engine: Its `caps` say whether it has many workers; with one worker all is accepted.
-        stores: By what takes it from the host.
-        has_secret: Whether the host gave a secret.
+        engine: Its `caps` say whether it has many workers; with one worker, all stores are accepted.
+        stores: Stores by the name of the class that uses each.
+        has_secret: Whether the host passed a secret.
 
     Raises:
         RegistrationError: a store or the secret is not shared; the message names each, and its replacement.
@@ -75,7 +75,7 @@ def require_shared(engine: Engine, stores: Mapping[str, object], *, has_secret: 
 
 
 def _refuse_other(engine: object) -> None:
-    """Check that the engine of a host is one.
+    """Check that the engine of a host is an engine.
 
     Raises:
         RegistrationError: it is not an engine.

@@ -1,4 +1,4 @@
-"""Results and runs as commands and the HTTP surface show them: without sensitive values."""
+"""Results and runs as the commands and the HTTP interface show them: without sensitive values."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ async def hiding_waiting(runtime: Runtime, id_: str) -> AsyncIterator[None]:
 
 
 def shown_document(result: ToolResult, spec: ToolSpec | None) -> bytes:
-    """Return the model's JSON of a result, without the sensitive values of its tool and those known here."""
+    """Return the model's JSON of a result, without sensitive values of its tool or the current block."""
     if current() is None and (spec is None or not spec.is_sensitive):
         return result.json
     return compact(scrubbed_json(public_result(result, spec))).encode()
@@ -63,10 +63,10 @@ def shown_run(runtime: Runtime, run: dict[str, Any]) -> dict[str, Any]:
 
 
 def shown_record(runtime: Runtime, record: dict[str, Any]) -> dict[str, Any]:
-    """Return the record of a call as an operator sees it before it is trusted.
+    """Return the record of a call for an operator who has not verified it yet.
 
-    Values are redacted where the design of its tool says so, and not where the record does, which could hide
-    from the operator what will run.
+    Values are redacted only according to the design of the tool. The record itself could otherwise hide from
+    the operator what will run.
     """
     with hiding(Secrets()):
         spec, shown = _spec(runtime, str(record.get("tool", ""))), dict(record)
@@ -78,7 +78,7 @@ def shown_record(runtime: Runtime, record: dict[str, Any]) -> dict[str, Any]:
 
 
 def _shown(runtime: Runtime, value: Any, tool: str) -> Any:
-    """Return a part of a run in its public view; the sensitive values of it are known then."""
+    """Return the public view of a part of a run, and register its sensitive values."""
     match value:
         case {"payload_json": str(text), "tool": str(own)}:
             spec = _spec(runtime, own)
@@ -117,7 +117,7 @@ def _items(value: object) -> list[object]:
 
 
 def _public_answer(answer: Any, spec: ToolSpec | None) -> object:
-    """Return an earlier answer to a call, with the public view of what a person added to an approval."""
+    """Return an earlier answer to a call, with the public view of the payload that a person added."""
     codec = spec.confirm.payload if spec and spec.confirm else None
     match answer:
         case {"answer": {"payload": payload} as inner} if codec is not None:
@@ -128,9 +128,9 @@ def _public_answer(answer: Any, spec: ToolSpec | None) -> object:
 
 
 def _public(text: str, codec: Codec | None, places: tuple[str, ...] | None = None) -> str:
-    """Return the public view of a JSON document, by its codec or by the places that its record has.
+    """Return the public view of a JSON document, by its codec or by the sensitive places in its record.
 
-    What is no JSON is hidden as a whole. The sensitive values are known then.
+    A text that is not JSON is hidden completely. The sensitive values are registered.
     """
     if places is None:
         places = () if codec is None else codec.sensitive
@@ -142,12 +142,12 @@ def _public(text: str, codec: Codec | None, places: tuple[str, ...] | None = Non
         if (secrets := noting()) is not None:
             secrets.add(values_at(value, places), frozenset() if codec is None else codec.keys)
         return compact(redacted(value, places))
-    except (ValueError, IndexError, RecursionError):  # somebody has written it there
+    except (ValueError, IndexError, RecursionError):  # the record was changed
         return HIDDEN
 
 
 def _public_value(value: Json, codec: Codec | None) -> Json:
-    """Return the public view of a JSON value, as `_public`."""
+    """Return the public view of a JSON value; as `_public`."""
     if codec is None or not codec.sensitive:
         return value
     text = _public(compact(value), codec)
@@ -162,7 +162,7 @@ def _hide_conversation(run: dict[str, Any], spec: ToolSpec) -> None:
 
 
 def _tool_of(document: object) -> str:
-    """Return the id of the tool of the run of one call; "" for the run of an agent."""
+    """Return the id of the tool of a single-call run; "" for an agent's run."""
     match document:
         case {"frozen": {"tool": str(tool)}} | {"call": {"tool": str(tool)}}:
             return tool
@@ -171,7 +171,7 @@ def _tool_of(document: object) -> str:
 
 
 def _asked_tool(document: object) -> str:
-    """Return the id of the tool whose call the run of an agent answers; "" for other runs."""
+    """Return the id of the tool whose call an agent's run answers; "" for other runs."""
     match document:
         case {"facts": {"parent": {"tool": str(tool)}}}:
             return tool

@@ -22,19 +22,19 @@ __all__ = ["ArgumentPattern", "PatternError", "Rule", "RulePolicy"]
 
 _Word: TypeAlias = Literal["allow", "ask", "deny"]
 _WORDS: Final[Sequence[_Word]] = get_args(_Word)
-"""Each wins over those before it."""
+"""Decisions from the weakest to the strongest."""
 
 
 class Rule(TypedDict, total=False):
-    """One rule, as JSON or TOML holds it: it covers the calls for which everything that it names is true."""
+    """One rule, as in JSON or TOML; it covers the calls that meet all its conditions."""
 
     decision: Required[_Word]
     tool: str
     """Id of the tool."""
     tag: str
-    """A tag of the tool or of its toolset."""
+    """Tag of the tool or of its toolset."""
     annotations: Mapping[Hint, bool]
-    """Behaviour hints of the tool; MCP's defaults where the author set none."""
+    """Behavior hints of the tool; MCP's defaults if the author set none."""
     arguments: Mapping[str, Mapping[str, Json]]
     """The JSON of an `ArgumentPattern`."""
     reason: str
@@ -51,7 +51,7 @@ class _Checked:
     reason: str = ""
 
     def covers(self, spec: ToolSpec, arguments: Mapping[str, Json]) -> bool:
-        """Return whether it covers a call; an argument in doubt is covered unless the rule allows."""
+        """Return whether the rule covers a call; a doubtful argument is covered unless the rule allows."""
         return (
             self.tool in ("", spec.id)
             and (not self.tag or self.tag in spec.tags)
@@ -61,7 +61,7 @@ class _Checked:
 
 
 class RulePolicy:
-    """A policy of rules: a rule that denies wins over one that asks, and that over one that allows.
+    """A policy of rules: a rule that denies wins over one that asks, and that one over a rule that allows.
 
     The order of the rules has no effect.
     """
@@ -70,7 +70,7 @@ class RulePolicy:
         """Construct the policy; `otherwise` decides about calls that no rule covers.
 
         Raises:
-            RegistrationError: rules are wrong; the message names everything that is wrong with any of them.
+            RegistrationError: rules are wrong; the message lists all problems of all rules.
         """
         problems: list[str] = []
         if otherwise not in _WORDS:
@@ -80,13 +80,13 @@ class RulePolicy:
             raise RegistrationError("; ".join(problems))
         self._otherwise: _Word = otherwise
         self.named_tools = frozenset(rule.tool for rule in self._rules if rule.tool)
-        """Ids of tools; the runtime refuses to serve with one that no tool has."""
+        """Ids of tools; the runtime refuses to serve if one of them does not exist."""
 
     async def decide(self, call: ToolCall, spec: ToolSpec, preview: str) -> Decision:
         """Return the decision of the strongest rule that covers the call.
 
         Raises:
-            RegistrationError: a rule names the tool, and an argument that it does not have.
+            RegistrationError: a rule for the tool names an argument that the tool does not have.
         """
         for rule in self._rules:
             if rule.tool != spec.id or rule.pattern is None:

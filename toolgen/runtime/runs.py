@@ -194,12 +194,12 @@ async def runs_in_state(
     after: str = "",
     limit: int = 100,
 ) -> tuple[RunStatus, ...]:
-    """Return runs, the newest first, as the engine has them.
+    """Return runs, newest first, with the statuses of the engine.
 
-    Those for which `seen` returns None are left out, and those that are in another state by what it returns.
+    Runs for which `seen` returns None are left out, as are runs whose returned status has another state.
     """
     _require_count("limit", limit)
-    # For its engine a run that failed by its planner or at a limit is completed.
+    # For its engine, a run that failed by its planner or at a limit is completed.
     asked = None if state in ("completed", "failed") else state
     most = limit
     wanted: list[RunStatus] = []
@@ -215,7 +215,7 @@ async def runs_in_state(
 
 
 def _require_count(name: str, value: int) -> None:
-    """Raise a TypeError or ValueError for an argument that counts nothing, before engines tell it apart."""
+    """Raise a `TypeError` or `ValueError` for an invalid number, because engines treat it differently."""
     if not isinstance(value, int):
         raise TypeError(f"{name} must be an integer, not {value!r}")
     if not 0 <= value <= sys.maxsize:

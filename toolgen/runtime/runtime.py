@@ -140,7 +140,7 @@ class Runtime(SingleCalls):
     @property
     def waits(self) -> Waits:
         """Lists, shows, answers and cancels suspended calls."""
-        return self._waits_of_all  # pyright takes no cached property for the one of a protocol
+        return self._waits_of_all  # pyright accepts no cached property for a property of a protocol
 
     @cached_property
     def _waits_of_all(self) -> Waits:
@@ -239,7 +239,7 @@ class Runtime(SingleCalls):
             Exception: A part could not be closed; all others are closed nevertheless.
         """
         self._services.scheduler.close()
-        async with AsyncExitStack() as parts:  # the last one goes first
+        async with AsyncExitStack() as parts:  # the last one is closed first
             parts.callback(self._services.scheduler.close, is_over=True)
             parts.callback(self._services.execution.close)
             parts.push_async_callback(self._toolsets.close)
@@ -256,7 +256,7 @@ class Runtime(SingleCalls):
                 parts.push_async_callback(let_calls_end, self._waits)
 
     async def __aenter__(self) -> Self:
-        if self._toolsets.names:  # some register what they serve once it is open
+        if self._toolsets.names:  # some register the served tools only after they are open
             self._hook_tools.require_all_known()
         async with AsyncExitStack() as undo:
             undo.push_async_callback(self.aclose)  # there is no `__aexit__` if this raises
@@ -268,7 +268,7 @@ class Runtime(SingleCalls):
             if self.assembly.loops is not None:
                 await self.assembly.loops.open()
             if self._waits is not None and self._waits.engine.caps.is_durable:
-                await self._waits.start()  # to go on with what an earlier process began
+                await self._waits.start()  # resume the runs of an earlier process
             undo.pop_all()
         return self
 
@@ -318,7 +318,7 @@ class Runtime(SingleCalls):
         """Return the registry of suspended calls, and enable suspending.
 
         Raises:
-            RegistrationError: what is given is no engine, or the engine cannot have its stores or its secret.
+            RegistrationError: it is not an engine, or its workers cannot share the stores or a secret.
         """
         from toolgen.waiting.options import WAIT_OPTIONS
         from toolgen.waiting.suspending import CallSuspender

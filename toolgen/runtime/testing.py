@@ -32,7 +32,7 @@ class RecordingExecutor:
     def __init__(self, answers: Mapping[str, object]) -> None:
         self._answers = dict(answers)
         self.calls: list[RecordedCall] = []
-        """The calls, in the order in which they came."""
+        """Recorded calls, in the order in which they arrived."""
 
     def __getattr__(self, method: str) -> Callable[[Any, ToolContext], Awaitable[Any]]:
         if method.startswith("_"):

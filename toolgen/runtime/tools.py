@@ -171,7 +171,8 @@ class RuntimeTools:
         return None if self._switches is None else self._switches.store
 
     def _require_switches(self) -> DisabledTools:
-        from toolgen.capabilities.disabling import require_disabled  # a host that disables nothing needs none
+        # not needed by a host that disables nothing
+        from toolgen.capabilities.disabling import require_disabled
 
         return require_disabled(self._switches)
 

@@ -1,6 +1,7 @@
-"""Toolsets made of other toolsets: with fewer tools, other wire names, or confirmations.
+"""Toolsets derived from other toolsets: with fewer tools, other wire names, or confirmations.
 
-A view keeps the name of what it is a view of, and the ids of its tools. Views of one toolset open it once.
+A view keeps the name of its toolset, and the ids of its tools. Several views of one toolset open it only
+once.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ Change: TypeAlias = Callable[[Sequence[BoundTool]], Sequence[BoundTool]]
 
 @dataclass(eq=False, slots=True)
 class _View:
-    """A toolset that changes the list of another one; a list that stays as it was is changed once."""
+    """A toolset that changes the list of another one; an unchanged list is changed only once."""
 
     inner: DynamicToolset
     change: Change = list
@@ -45,7 +46,7 @@ class _View:
     own_prefix: str | None = None
     """Prefix of the names that another prefix replaces; None to ask the inner toolset."""
     _last: tuple[object, ListedTools] | None = None
-    """The last selection and its result."""
+    """Last selection and its result."""
 
     @property
     def name(self) -> str:
@@ -141,7 +142,7 @@ def with_confirmation(
 
 
 def _own_prefix(toolset: object) -> str:
-    """Return the prefix that the tool names already have in a toolset, or in the one that it is a view of."""
+    """Return the prefix that the tool names already have in a toolset, or in its inner toolset."""
     while (prefix := getattr(toolset, "own_prefix", None)) is None:
         toolset = getattr(toolset, "inner", None)
         if toolset is None:

@@ -1,1 +1,1 @@
-"""OpenTelemetry: spans and metrics of calls, waits and runs."""
+"""OpenTelemetry: spans and metrics of calls, suspended calls and runs."""

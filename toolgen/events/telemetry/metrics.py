@@ -1,9 +1,9 @@
-"""OpenTelemetry metrics of calls, waits and runs, for hosts that have `opentelemetry-api`: `toolgen[otel]`.
+"""OpenTelemetry metrics of calls, waits and runs, for hosts with `opentelemetry-api`: `toolgen[otel]`.
 
 The two durations have the names and the buckets of OpenTelemetry's semantic conventions for generative AI
-(`gen_ai.…`; open-telemetry/semantic-conventions-genai, in development); what these have no name for stands
-under `toolgen.`. Attributes are ids of tools and agents, statuses and kinds:
-never an id of a run, a session or a call, nor a value. Nothing here is imported before it is used.
+(`gen_ai.…`; open-telemetry/semantic-conventions-genai, in development); names outside of the conventions
+begin with `toolgen.`. Attributes are ids of tools and agents, statuses and kinds, but never a value or the id
+of a run, a session or a call. Nothing here is imported before it is used.
 """
 
 from __future__ import annotations
@@ -30,17 +30,17 @@ if TYPE_CHECKING:
 P = ParamSpec("P")
 
 _CALLS_S: Final = (0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92)
-"""Buckets of calls: those of `gen_ai.execute_tool.duration` in the conventions."""
+"""Buckets of calls, as for `gen_ai.execute_tool.duration` in the conventions."""
 _RUNS_S: Final = (0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.4, 12.8, 25.6, 51.2, 102.4, 204.8, 409.6)
-"""Buckets of runs: those of `gen_ai.invoke_agent.duration` in the conventions."""
+"""Buckets of runs, as for `gen_ai.invoke_agent.duration` in the conventions."""
 _WAITS_S: Final = (1, 5, 15, 60, 300, 900, 3_600, 14_400, 43_200, 86_400, 259_200, 604_800)
-"""Buckets of waits, which are for people: from a second to a week."""
+"""Buckets of waits for people: from a second to a week."""
 
 log = logger("toolgen.runtime")
 
 
 class Metrics:
-    """Counts and measures what the runtimes do that have it; none of its methods raises."""
+    """Counts and measures the work of the runtimes that use it; its methods never raise."""
 
     def __init__(self, provider: MeterProvider | None = None) -> None:
         """Get a meter of the provider, by default of the process's provider.
@@ -90,7 +90,7 @@ class Metrics:
         )
 
     def end_call(self, tool: str, status: str, duration_s: float, error: str = "") -> None:
-        """Count the end of a call; `error` is the name of a declared error. One that waits has not ended."""
+        """Count the end of a call, unless it is suspended; `error` is the name of a declared error."""
         if status == "suspended":
             return
         attributes = {"gen_ai.tool.name": tool.rpartition(".")[2], "toolgen.tool": tool}
@@ -98,7 +98,7 @@ class Metrics:
         if status == "error":
             attributes["error.type"] = error or "tool_error"
         _contain(self._calls.add, 1, attributes)
-        if duration_s > 0:  # nothing was executed else
+        if duration_s > 0:  # otherwise, nothing was executed
             operation = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.type": "function"}
             _contain(self._call_s.record, duration_s, {**operation, **attributes})
 
@@ -113,7 +113,7 @@ class Metrics:
             return str(event.get(name, ""))
 
         if text("resolved_by"):
-            return  # it has ended before
+            return  # the call was counted at its first end
         end = result_of({"tool_call_id": "", **event})
         error = end.error
         if end.status == "denied" and not text("answered_id") and str(error).endswith(EXPIRED):
@@ -124,7 +124,7 @@ class Metrics:
             self.see_warnings(tool)
 
     def retry(self, kind: Literal["call", "planning"], id_: str) -> None:
-        """Count a further attempt at a call, by the id of its tool, or at a planning, by its agent."""
+        """Count another attempt at a call, by the id of its tool, or at a planning, by its agent."""
         name = "toolgen.tool" if kind == "call" else "gen_ai.agent.id"
         _contain(self._retries.add, 1, {"toolgen.kind": kind, name: id_})
 
@@ -140,7 +140,7 @@ class Metrics:
             _contain(self._wait_s.record, max(0.0, duration_s), attributes)
 
     def start_run(self, agent: str) -> None:
-        """Count that a run has begun."""
+        """Count the start of a run."""
         _contain(self._started.add, 1, _of_agent(agent))
 
     def end_run(self, agent: str, status: str, duration_s: float | None) -> None:
@@ -155,12 +155,12 @@ class Metrics:
         _contain(self._run_s.record, max(0.0, duration_s), {**operation, **attributes})
 
     def see_run(self, agent: str, change: Literal[1, -1]) -> None:
-        """Count that a run is open in this process, or is over."""
+        """Count that a run is open in this process (1), or over (-1)."""
         _contain(self._open.add, change, _of_agent(agent))
 
 
 class MeteredReporter(EventReporter):
-    """Emits the steps of calls outside of runs, and counts their ends; the log has those of the others."""
+    """Emits the steps of calls outside of runs, and counts their ends; other ends are counted from logs."""
 
     def __init__(self, events: EventReceiver, limit: int, metrics: Metrics) -> None:
         super().__init__(events, limit)

@@ -1,7 +1,7 @@
-"""OpenTelemetry spans of tool calls, for hosts that have `opentelemetry-api`: `toolgen[otel]`.
+"""OpenTelemetry spans of tool calls, for hosts with `opentelemetry-api`: `toolgen[otel]`.
 
-Names and attributes are those of OpenTelemetry's semantic conventions for generative AI ("Execute tool
-span"); what they have no name for stands under `toolgen.`. Nothing here is imported before it is used.
+Names and attributes follow OpenTelemetry's semantic conventions for generative AI ("Execute tool span");
+names outside of the conventions begin with `toolgen.`. Nothing here is imported before it is used.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ Attributes: TypeAlias = Mapping[str, str | int | float | bool | list[str]]
 SCOPE: Final = "toolgen.runtime"
 """Name of the instrumentation scope of all spans and metrics."""
 OTHER: Final = "_OTHER"
-"""Stands for a name that is not known or that a model made up, by OpenTelemetry's conventions."""
+"""Placeholder for a name that is unknown or invented by a model, by OpenTelemetry's conventions."""
 _LONGEST: Final = 8192
-"""Characters of arguments or of a result in a span."""
+"""Maximum number of characters of arguments or of a result in a span."""
 _MOST_OPEN: Final = 1_000
-"""Spans of calls that runs answer, at once."""
+"""Maximum number of open spans of calls that runs answer."""
 
 log = logger("toolgen.runtime")
 
@@ -50,12 +50,12 @@ class CallSpan:
         self._spec = spec
         self._shows_content = shows_content
         self.is_left_open = False
-        """The run of an agent answers the call, and the span ends with it."""
+        """Whether the span stays open because an agent's run answers the call."""
 
     def end(self, result: ToolResult) -> ToolResult:
         """Record how the call ended, and return its result; never raises.
 
-        Where the run of an agent is going to answer, the result has the span, which goes on.
+        If an agent's run will answer the call, the result contains the span, which stays open.
         """
         if self._span is None:
             return result
@@ -94,7 +94,7 @@ class CallSpan:
 
 
 class ToolSpans:
-    """Makes one span for each call; the spans of what the tool calls are its children."""
+    """Creates one span for each call; spans of operations inside the tool are its children."""
 
     def __init__(
         self,
@@ -105,8 +105,8 @@ class ToolSpans:
     ) -> None:
         """Get a tracer of the provider, by default of the process's provider.
 
-        With `shows_content` spans hold the model's arguments and what it saw of the result; injected
-        and sensitive values are in neither. `makes_chats=False` leaves the spans of requests to models to
+        With `shows_content`, spans contain the model's arguments and the result as the model reads it,
+        without injected and sensitive values. `makes_chats=False` leaves the spans of model requests to
         another instrumentation, so that no token is counted twice.
 
         Raises:
@@ -119,7 +119,7 @@ class ToolSpans:
         self._shows_content = shows_content
         self.makes_chats = makes_chats
         self._left_open: dict[str, OpenSpan] = {}
-        """Spans by the run that answers the call; of runs that never end here, the oldest are ended."""
+        """Open spans by the run that answers the call; beyond `_MOST_OPEN`, the oldest span is ended."""
 
     @contextmanager
     def of(
@@ -127,9 +127,9 @@ class ToolSpans:
     ) -> Iterator[Callable[[ToolResult], ToolResult]]:
         """Make the span current while the call runs; an exception that leaves the block is recorded by type.
 
-        `before` is the span of what was executed before the call was suspended, in whatever process: the
-        parent of this one, which has a link to it. A tracer that fails is logged, and the call goes on
-        without a span.
+        `before` is the span of the execution before the call was suspended, in any process; it becomes the
+        parent of this span, which also has a link to it. If the tracer fails, the failure is logged, and the
+        call continues without a span.
         """
         span = self._started(spec, meta, arguments, before)
         call = CallSpan(span, spec, self._shows_content)
@@ -139,23 +139,23 @@ class ToolSpans:
             end_span(span)
 
     def here(self) -> str:
-        """Return the current span as W3C Trace Context has it (`traceparent`); "" outside of any."""
+        """Return the W3C Trace Context (`traceparent`) of the current span; "" without one."""
         from opentelemetry.trace import get_current_span
 
         return trace_of(get_current_span())
 
     def under(self, trace: str) -> AbstractContextManager[None]:
-        """Make the span current that a `traceparent` names, if it names one."""
+        """Make the span of a `traceparent` current, if it is valid."""
         return within(span_of(trace))
 
     def leave_open(self, run_id: str, call: OpenSpan) -> None:
-        """Keep the span of a call until the run of this id, which answers it, is over."""
+        """Keep the span of a call open until the run with this id, which answers it, is over."""
         self._left_open[run_id] = call
         if len(self._left_open) > _MOST_OPEN:
             self.conclude(next(iter(self._left_open)))
 
     def conclude(self, run_id: str, result: ToolResult | None = None) -> None:
-        """End the span of a call that a run answered; another process has none."""
+        """End the span of a call that a run answered; no effect in a process without the span."""
         if (call := self._left_open.pop(run_id, None)) is not None:
             call.conclude(result)
 
@@ -168,10 +168,10 @@ class ToolSpans:
         is_linked: bool = False,
         is_client: bool = False,
     ) -> Span | None:
-        """Return a span that has begun, without the attributes that are empty texts.
+        """Return a started span, without the attributes that are empty strings.
 
-        It is a child of the current span, or of the one that `under` names as W3C Trace Context does; with
-        `is_linked` it has a link to that one. `is_client` is of a request to another service. None where the
+        It is a child of the current span, or of the span that `under` names by its W3C Trace Context; with
+        `is_linked` it has a link to that span. `is_client` marks a request to another service. None if the
         tracer fails, which is logged.
         """
         from opentelemetry.trace import Link, SpanKind, set_span_in_context
@@ -219,7 +219,7 @@ def ending(span: Span | None) -> Iterator[None]:
 
 @contextmanager
 def ending_on_error(span: Span | None) -> Iterator[None]:
-    """Make a span current, which an exception that leaves the block ends."""
+    """Make a span current; if an exception leaves the block, end the span with it."""
     if span is None:
         yield
         return
@@ -272,7 +272,7 @@ def span_of(trace: str) -> Span | None:
 
 def scope_version() -> str:
     """Return the version of this package; "" if it is not installed."""
-    from importlib.metadata import PackageNotFoundError, version  # which imports much
+    from importlib.metadata import PackageNotFoundError, version  # a slow import
 
     try:
         return version("toolgen")
@@ -281,7 +281,7 @@ def scope_version() -> str:
 
 
 def _description(result: ToolResult) -> str:
-    """Return the error text for the span, which quotes nothing from people or models."""
+    """Return the error text for the span, without texts of people or models."""
     hint = result.retry_hint
     if hint is not None and hint.issues:
         return f"{len(hint.issues)} issues with the arguments"
@@ -289,7 +289,7 @@ def _description(result: ToolResult) -> str:
 
 
 def _shown_arguments(arguments: Arguments, spec: ToolSpec) -> str:
-    """Return the arguments without sensitive values; "" for those of such a tool that do not fit."""
+    """Return the arguments without sensitive values; "" if the tool has some and the arguments do not fit."""
     document = arguments_json(arguments)
     if not spec.payload.sensitive:
         return scrubbed(document.decode(errors="replace"))
