@@ -54,18 +54,14 @@ class InProcessEngine:
 
         Args:
             path: File that stores the runs, created if it is missing; None stores them in memory.
-            worker: Whether `start` executes runs. If False, this engine is a client of the worker of its
-                file.
-            synchronous: Durability of stored runs: FULL survives a power failure, NORMAL only the end of the
-                process.
+            worker: Whether `start` executes runs. If False, this engine is a client of its file's worker.
+            synchronous: Stored runs survive a power failure (FULL), or only the end of the process (NORMAL).
             keep_runs: Number of finished runs to keep, with their children; a file can have a few more.
             keep_s: Seconds to keep finished runs; None keeps them forever. Only with a file.
             max_payload_bytes: Maximum size of the JSON of one argument, result or signal, in bytes; at most
                 64 MiB with a file.
-            clock: Returns seconds since 1970; by default the current wall clock plus the time that has passed
-                since.
-            call_later: Timer that ends waits of runs and delays between attempts; by default the asyncio
-                timer.
+            clock: Returns seconds since 1970; by default the current wall time, advanced monotonically.
+            call_later: Timer for the waits of runs and the delays between attempts; by default asyncio's.
 
         Raises:
             StoreError: the file cannot be opened, or has another format; the class says why.

@@ -72,12 +72,9 @@ class TemporalEngine:
             worker: Whether `start` executes runs; if False, this engine is a client.
             tls: Passed to `temporalio.client.Client.connect`, as is `api_key`.
             codec: Encodes every payload and failure, for example by encryption; the same in all processes.
-            payloads: Stores large values after the codec has encoded them, by workflow; the same in all
-                processes.
-            reports: Carries text pieces and progress to followers in other processes; the same in all
-                processes.
-            prefix: Prefix of workflow ids before the run id, if the namespace is shared with other
-                applications.
+            payloads: Stores large values, encoded by the codec, by workflow; the same in all processes.
+            reports: Carries text and progress to followers in other processes; the same in all processes.
+            prefix: Prefix of workflow ids before the run id, for a namespace with other applications.
             limits: Timeouts and maximum sizes.
 
         Raises:
