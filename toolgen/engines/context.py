@@ -31,7 +31,7 @@ class CallOptions:
     start before `ActivityInfo.all_kept` returns."""
     is_kept_later: bool = False
     """Whether the end can be persisted together with the records that follow it. The loop can continue before
-    that, but nothing outside the process sees the end until it is durable."""
+    that, but no listener and no other run sees the effects until the end is durable."""
 
 
 answer_name: Final[Callable[[str], str]] = "answer:{}".format

@@ -151,7 +151,7 @@ class CallRuns:
         """Start the run of a suspended call and return the result for its client.
 
         Raises:
-            Exception: the engine, or its store, cannot be used; nobody receives the question.
+            Exception: the engine, or its store, cannot be used, and the question is not asked.
         """
         waits, frozen = self._activities.waits, result.frozen
         assert frozen is not None, "only a call that waits begins to"
@@ -254,7 +254,7 @@ class CallRuns:
     async def _cancel(
         self, run_id: str, tool: RegisteredTool, call: CallDocument, meta: CallMeta, *, is_made_again: bool
     ) -> None:
-        """Cancel the run of a cancelled caller; its log records the end."""
+        """Cancel the run of a canceled caller; its log records the end."""
         try:
             await _leave(self._activities.waits, run_id, call, is_made_again=is_made_again)
         except UnknownRunError:  # the run has not started

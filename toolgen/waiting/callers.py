@@ -28,7 +28,7 @@ from .wait_registry import OpenedToken
 T = TypeVar("T")
 
 Detached: TypeAlias = bool | Callable[[], bool]
-"""Whether a call continues if its caller is cancelled; a function decides at that moment."""
+"""Whether a call continues if its caller is canceled; a function decides at that moment."""
 
 log = logger("toolgen.runtime")
 
@@ -103,7 +103,7 @@ async def result_for_caller(
 
 
 def is_now(detached: Detached) -> bool:
-    """Return whether a call continues if its caller is cancelled now."""
+    """Return whether a call continues if its caller is canceled now."""
     return detached() if callable(detached) else detached
 
 

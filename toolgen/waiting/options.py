@@ -18,7 +18,7 @@ AnswerRule: TypeAlias = Callable[[Suspended, Json, str], str | Awaitable[str]]
 
 
 def requester_may_not_approve(asked: Suspended, answer: Json, by: str) -> str:
-    """Reject an approval by the person who asked for the call, or where one of the two has no name."""
+    """Reject an approval by the person who asked for the call, or if one of the two has no name."""
     if asked.kind != "confirmation" or not isinstance(answer, dict) or answer.get("approved") is not True:
         return ""
     if not by:
@@ -33,7 +33,7 @@ class WaitOptions:
     """The options for suspended calls of a runtime."""
 
     is_interactive: bool = True
-    """Whether a person can be asked. If false, runs of agents ask nobody either."""
+    """Whether a person can be asked. If false, runs of agents ask no questions either."""
     expires_s: float = WEEK_S
     """Seconds in which an answer is accepted."""
     max_per_run: int = 100

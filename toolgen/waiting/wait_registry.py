@@ -159,7 +159,7 @@ class WaitRegistry:
             )
 
     def run_as_client(self, *, checks: bool = False) -> None:
-        """Execute only named runs in this process; with `checks`, a secret may be missing."""
+        """Execute only named runs in this process; with `checks`, a secret can be missing."""
         self._named = set()
         self._is_checking = checks and self._sealer is None
 

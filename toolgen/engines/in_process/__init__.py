@@ -1,1 +1,1 @@
-"""The engine of runs in memory and in a file: it executes runs, and keeps the journal of each."""
+"""The engine for runs in memory or in a file: it executes runs, and stores the journal of each."""

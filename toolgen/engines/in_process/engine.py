@@ -186,7 +186,7 @@ class InProcessEngine:
         return lost
 
     async def check(self) -> tuple[str, ...]:
-        """Return one sentence for each fault of the file, its key and its lock.
+        """Return one sentence for each fault of the file, its key, its lock and its witness.
 
         Raises:
             EngineError: the engine is closed, or another event loop owns it.

@@ -156,7 +156,7 @@ class Turnstile:
 
     def __init__(self) -> None:
         self._left = AT_ONCE
-        """Number of operations that may still start in this turn; it is reset once nobody waits."""
+        """Number of activities that can still begin in this turn; it is reset once no activity waits."""
         self._is_turning = False
         """Whether a callback for the next turn is scheduled."""
         self._holders = 0

@@ -55,7 +55,7 @@ def start_run(database: sqlite3.Connection, record: RunRecord, state: str) -> in
 def _revoke_restored(database: sqlite3.Connection, no: int, grant: Mapping[str, float]) -> None:
     """Revoke a new grant if its question is older than the last restoration of the file.
 
-    The answer was in the older file, and the grant may have been used up or revoked since.
+    The answer was in the older file, and the grant might have been used up or revoked since.
     """
     restored = database.execute("SELECT value FROM meta WHERE name = 'restored'").fetchone()
     if restored is not None and grant["asked_at"] <= restored[0]:
