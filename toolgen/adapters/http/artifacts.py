@@ -1,4 +1,4 @@
-"""The data of artifacts, with ranges (RFC 9110, 14) and validators (RFC 9110, 8.8)."""
+"""Artifact data, with ranges (RFC 9110, 14) and validators (RFC 9110, 8.8)."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from .callers import Caller
 from .problems import HTTPProblem
 
 _RANGE: Final = re.compile(r"bytes=[ \t]*(\d{0,18})-(\d{0,18})[ \t]*")
-"""One range; of several the whole is sent, which a server may (RFC 9110, 14.2)."""
+"""A single range. For several ranges the complete data is sent, which RFC 9110, 14.2 permits."""
 _SESSION: Final = re.compile(r"artifact:(?:session/([^?]*)|run/([^/?]*)/[^?]*)/[^/?]+\?version=\d+")
 _SAFE: Final = re.compile(r"image/(?:png|jpeg|gif|webp|avif)|audio/[\w.+-]+|video/[\w.+-]+")
-"""Media types that a browser shows without executing anything of them; all others are downloads."""
+"""Media types that a browser shows without executing any content; all others are downloads."""
 _HEADERS: Final = {
     "Accept-Ranges": "bytes",
     "Cache-Control": "private, no-cache",
@@ -34,10 +34,10 @@ _HEADERS: Final = {
 
 
 async def read_artifact(runtime: Runtime, request: Request, caller: Caller) -> Response:
-    """Return the data of the URI in the query, or a part of it.
+    """Return the artifact data for the URI in the query, or a range of it.
 
     Raises:
-        Problem: there is none, or it is somebody else's.
+        HTTPProblem: The artifact does not exist, or belongs to another caller.
     """
     uri = request.query_params.get("uri", "")
     session = _session_of(uri)
@@ -63,19 +63,19 @@ async def read_artifact(runtime: Runtime, request: Request, caller: Caller) -> R
 
 
 def _session_of(uri: str) -> str | None:
-    """Return the session that a URI says its data is of; None where it says none.
+    """Return the session id in a URI; None if it contains none.
 
-    The store compares it again.
+    The store verifies it again.
     """
     parts = _SESSION.fullmatch(uri)
     if parts is None:
         return None
-    # The id of a session is quoted once for the owner of a run, and each owner once for its URI.
+    # A session id is quoted once as the owner of a run, and each owner is quoted once in its URI.
     return unquote(parts[1]) if parts[1] is not None else unquote(unquote(parts[2]))
 
 
 def _public(runtime: Runtime, stored: StoredArtifact) -> bytes:
-    """Return the data without sensitive values, where it is an artifact of a result."""
+    """Return the data; if it is an artifact of a result, without sensitive values."""
     facts = stored.info.metadata
     spec = spec_of(runtime, str(facts.get("tool", "")))
     kind = None if spec is None else spec.artifacts.get(str(facts.get("kind", "")))
@@ -85,9 +85,10 @@ def _public(runtime: Runtime, stored: StoredArtifact) -> bytes:
 
 
 def _range_of(request: Request, tag: str, size: int) -> tuple[int, int] | None:
-    """Return the first byte and the end of the range of a request; None for the whole.
+    """Return the first byte and the end of the requested range; None for the complete data.
 
-    An empty one is none that there is. HEAD has none (RFC 9110, 14.2).
+    If the first byte is not before the end, the range cannot be satisfied. HEAD has no ranges (RFC 9110,
+    14.2).
     """
     wanted = _RANGE.fullmatch(request.headers.get("range", ""))
     condition = request.headers.get("if-range")
@@ -96,10 +97,10 @@ def _range_of(request: Request, tag: str, size: int) -> tuple[int, int] | None:
     first, last = wanted.groups()
     if not first and not last:
         return None
-    if not first:  # the last so many bytes
+    if not first:  # the last N bytes
         return (max(0, size - int(last)), size) if int(last) and size else (size, size)
     if last and int(last) < int(first):
-        return None  # it is no range, and is passed over
+        return None  # invalid, so ignored
     return int(first), min(size, int(last) + 1 if last else size)
 
 

@@ -1,4 +1,4 @@
-"""Bodies of requests, which are bounded before they are decoded, and the values of their queries."""
+"""Request bodies, which are limited before they are decoded, and query values."""
 
 from __future__ import annotations
 
@@ -16,28 +16,28 @@ from toolgen.contract.limits import Limits, exceeded_limit
 from .problems import HTTPProblem
 
 _ROOM_KEYS: Final = 100
-"""Members of a body beside those of the document in it."""
+"""Members allowed in a body in addition to the members of the document in it."""
 _ROOM_DEPTH: Final = 2
 _LONGEST_KEY: Final = 200
-"""Characters of an `Idempotency-Key`."""
+"""Maximum number of characters of an `Idempotency-Key`."""
 _CLOSE: Final = {"Connection": "close"}
 MOST_ITEMS: Final = 1_000
-"""Items of a page."""
+"""Maximum number of items in a page."""
 _ITEMS: Final = 100
-"""Items of a page, where the request does not say."""
+"""Default number of items in a page."""
 
 
 async def read_body(request: Request, limits: Limits, most_bytes: int) -> dict[str, Json]:
-    """Return the JSON object that is the body of a request; an empty one for no body.
+    """Return the JSON object in the body of a request; an empty object if there is no body.
 
     Raises:
-        Problem: it is too large, no JSON, or no object.
+        HTTPProblem: The body is too large, not JSON, or not an object.
     """
     body = await _read(request, most_bytes)
     if not body:
         return {}
     media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if media_type != "application/json":  # a form of another page could send any other without being asked
+    if media_type != "application/json":  # cross-site forms can send other types
         sent = f"has the Content-Type {media_type}" if media_type else "has no Content-Type header"
         raise HTTPProblem("unsupported-media-type", f"the request {sent}; send application/json")
     room = replace(limits, bytes=most_bytes, keys=limits.keys + _ROOM_KEYS, depth=limits.depth + _ROOM_DEPTH)
@@ -68,10 +68,10 @@ async def _read(request: Request, most_bytes: int) -> bytes:
 
 
 def require_known(body: dict[str, Json], *names: str) -> None:
-    """Refuse a body with other members than these: a name that is misspelled would change nothing.
+    """Refuse a body with members other than `names`: a misspelled name would have no effect.
 
     Raises:
-        Problem: as said.
+        HTTPProblem: The body has an unknown member.
     """
     if unknown := sorted(body.keys() - set(names)):
         raise HTTPProblem(
@@ -81,10 +81,10 @@ def require_known(body: dict[str, Json], *names: str) -> None:
 
 
 def require_known_query(request: Request, *names: str) -> None:
-    """Refuse a query with other parameters than these: a filter that is misspelled would filter nothing.
+    """Refuse a query with parameters other than `names`: a misspelled filter would have no effect.
 
     Raises:
-        Problem: as said.
+        HTTPProblem: The query has an unknown parameter.
     """
     if unknown := sorted(set(request.query_params).difference(names)):
         raise HTTPProblem(
@@ -95,10 +95,10 @@ def require_known_query(request: Request, *names: str) -> None:
 
 
 def text_of(body: dict[str, Json], name: str, *, default: str | None = "") -> str:
-    """Return a text of a body; without a default it has to be there, and to be no empty one.
+    """Return a string from a body. If there is no default, it is required and must not be empty.
 
     Raises:
-        Problem: it is no text, or is missing.
+        HTTPProblem: The value is not a string, or is missing.
     """
     value = body.get(name, default)
     if value is None or (value == "" and default is None):
@@ -109,10 +109,10 @@ def text_of(body: dict[str, Json], name: str, *, default: str | None = "") -> st
 
 
 def files_of(body: dict[str, Json]) -> list[Upload]:
-    """Return the files of a body, whose data is Base64 (RFC 4648, section 4).
+    """Return the files in a body, whose data is Base64 (RFC 4648, section 4).
 
     Raises:
-        Problem: one has another form.
+        HTTPProblem: A file has another form.
     """
     files = body.get("files", [])
     if not isinstance(files, list):
@@ -132,10 +132,10 @@ def _file(number: int, file: Json) -> Upload:
 
 
 def seconds_of(body: dict[str, Json], name: str, default: float, most: float) -> float:
-    """Return seconds of a body, at most so many.
+    """Return a number of seconds from a body, at most `most`.
 
     Raises:
-        Problem: it is no number of seconds.
+        HTTPProblem: The value is not a number of seconds.
     """
     value = body.get(name, default)
     if isinstance(value, bool) or not isinstance(value, int | float) or not value >= 0:
@@ -144,10 +144,10 @@ def seconds_of(body: dict[str, Json], name: str, default: float, most: float) ->
 
 
 def required(body: dict[str, Any], name: str) -> Json:
-    """Return a value of a body.
+    """Return a required value from a body.
 
     Raises:
-        Problem: it is missing.
+        HTTPProblem: The value is missing.
     """
     if name not in body:
         raise HTTPProblem("invalid-request", f"the body has no member {name!r}")
@@ -156,10 +156,10 @@ def required(body: dict[str, Any], name: str) -> Json:
 
 
 def idempotency_key(request: Request) -> str:
-    """Return the `Idempotency-Key` of a request; "" where it has none.
+    """Return the `Idempotency-Key` of a request; "" if it has none.
 
     Raises:
-        Problem: it is none.
+        HTTPProblem: The key is empty or too long.
     """
     key = request.headers.get("idempotency-key")
     if key is not None and not 0 < len(key) <= _LONGEST_KEY:
@@ -168,19 +168,19 @@ def idempotency_key(request: Request) -> str:
 
 
 def limit_of(request: Request) -> int:
-    """Return how many items the page of a request has, at most `MOST_ITEMS`.
+    """Return the number of items in the requested page, at most `MOST_ITEMS`.
 
     Raises:
-        Problem: it is no number.
+        HTTPProblem: The limit is not a number.
     """
     return max(1, min(number_of(request, "limit", _ITEMS), MOST_ITEMS))
 
 
 def number_of(request: Request, name: str, default: int) -> int:
-    """Return a number of the query, of at most 15 digits.
+    """Return a number with at most 15 digits from the query.
 
     Raises:
-        Problem: it is none.
+        HTTPProblem: The value is not a number.
     """
     text = request.query_params.get(name, str(default))
     if not (text.isascii() and text.isdecimal() and len(text) <= 15):
@@ -189,16 +189,16 @@ def number_of(request: Request, name: str, default: int) -> int:
 
 
 def has_tag(request: Request, tag: str) -> bool:
-    """Return whether a client has what has this tag already (RFC 9110, 13.1.2)."""
+    """Return whether a client already has the content with this tag (RFC 9110, 13.1.2)."""
     held = {etag.strip().removeprefix("W/") for etag in request.headers.get("if-none-match", "").split(",")}
     return tag in held or "*" in held
 
 
 def choice_of(request: Request, name: str, choices: tuple[str, ...]) -> Any:
-    """Return one of some texts of the query; None where it has none.
+    """Return a query value that must be one of `choices`; None if the query does not have it.
 
     Raises:
-        Problem: it is another.
+        HTTPProblem: The value is not one of `choices`.
     """
     text = request.query_params.get(name)
     if text is not None and text not in choices:

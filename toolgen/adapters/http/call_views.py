@@ -1,4 +1,4 @@
-"""The record of a call: its result as clients get it, without sensitive values."""
+"""The record of a call for clients: its result without sensitive values."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _Spec = ToolSpec
 
 
 def spec_of(runtime: Runtime, tool: str) -> _Spec | None:
-    """Return the spec of a registered tool; None where there is none of this name."""
+    """Return the spec of a registered tool; None if no tool has this name."""
     try:
         return runtime.tools.spec(tool)
     except UnknownToolError:
@@ -46,11 +46,11 @@ def call_record(
     waits: list[Suspension] | None = None,
     trace: Trace | None = None,
 ) -> Call:
-    """Return the record of a call with these arguments, as JSON."""
+    """Return the JSON record of a call with these arguments."""
     with hiding_arguments(arguments, spec):
         facts = public_document(result, spec)
         if result.status in FAILED:
-            del facts["result"]  # its error says it
+            del facts["result"]  # the error contains it
         if result.artifacts:
             facts["artifacts"] = _artifacts(runtime, result, spec)
         if following := _next_arguments(result, spec, arguments):
@@ -65,7 +65,10 @@ def call_record(
 
 
 def refusal_of(result: ToolResult, spec: _Spec, arguments: bytes, limits: Limits) -> HTTPProblem | None:
-    """Return the problem of a call whose arguments were refused before anything ran; None for any other."""
+    """Return the problem for a call whose arguments were rejected before execution.
+
+    None for any other call.
+    """
     hint = result.retry_hint
     if result.status != "error" or hint is None or not hint.issues:
         return None
@@ -79,11 +82,11 @@ def refusal_of(result: ToolResult, spec: _Spec, arguments: bytes, limits: Limits
         return HTTPProblem(
             "invalid-arguments", f"{hint.message}{more}", issues=issues, example=hint.example_input
         )
-    return None  # the executor says so of what it was called with
+    return None  # the executor rejected the arguments that it was called with
 
 
 def artifact_record(document: ArtifactDocument, view: str | None = None) -> ArtifactDocument:
-    """Return a reference whose data is public already, with where clients read it and how they show it."""
+    """Return a reference whose data is public already, with its URL for clients and its view."""
     if view:
         document["view"] = view
     if "uri" in document:
@@ -92,7 +95,7 @@ def artifact_record(document: ArtifactDocument, view: str | None = None) -> Arti
 
 
 def artifact_href(uri: str) -> str:
-    """Return where clients read the data of a URI."""
+    """Return the relative URL under which clients read the data of a URI."""
     return f"artifacts?uri={quote(uri, safe='')}"
 
 
@@ -107,7 +110,7 @@ def _artifacts(runtime: Runtime, result: ToolResult, spec: _Spec | None) -> list
 
 
 def _next_arguments(result: ToolResult, spec: _Spec | None, arguments: bytes) -> dict[str, Json] | None:
-    """Return the arguments of the next page; None where there is none, or they would not be whole."""
+    """Return the arguments of the next page; None if there is none, or if they would be incomplete."""
     if result.bounds is None or not result.bounds.next_cursor or spec is None:
         return None
     cursor = spec.bounded.cursor if spec.bounded else None

@@ -1,4 +1,4 @@
-"""The caller of a request, as the host identifies it, and the sessions that belong to it."""
+"""The caller of a request, as identified by the host, and the sessions of the caller."""
 
 from __future__ import annotations
 
@@ -22,22 +22,22 @@ with extra("serve"):  # the first import of starlette by this package, whose oth
 from .problems import HTTPProblem
 
 OwnsSession: TypeAlias = Callable[[str], bool | Awaitable[bool]]
-"""Returns whether the session of an id is the caller's own."""
+"""Returns whether a session id belongs to the caller."""
 
 log = logger("toolgen.http")
 
 _LONGEST_ID = 1_000
-"""Characters of the id of a session that a request names: each record of the session has it."""
+"""Maximum number of characters of a session id in a request: each record of the session contains it."""
 _DEFAULT = "default"
-"""End of the id of the default session, for requests that name no session."""
+"""Suffix of the default session id, for requests that name no session."""
 
 
 @frozen_record
 class Caller:
-    """Who makes a request."""
+    """Caller of a request, as the host identifies it."""
 
     id: str
-    """The person: who asks for calls and gives answers."""
+    """Id of the person who makes calls and gives answers."""
     labels: Mapping[str, str] = field(default_factory=dict)
     """Facts for executors, interceptors and planners."""
     sessions: str | OwnsSession = ""
@@ -45,38 +45,41 @@ class Caller:
     caller. The default prefix is the quoted caller id and a colon, such as `ann:`.
     """
     session_id: str = ""
-    """The session of requests that name none; by default the one whose id ends with `default`. A function
-    of sessions says nothing of such requests, which are refused without it."""
+    """Session of requests that name none; by default the session whose id ends with `default`. If `sessions`
+    is a function, there is no default, and without this field such requests are refused."""
     sees_all: bool = False
-    """An operator: sees all sessions, the runs of none, and waits that nobody has sealed."""
+    """Whether the caller is an operator: sees all sessions, runs without one, and unsealed suspensions."""
 
     def __post_init__(self) -> None:
         """Refuse an empty id.
 
         Raises:
-            ValueError: as said.
+            ValueError: The id is empty.
         """
         if not self.id:
             raise ValueError("Caller(id='') has an empty id; return None for an unknown caller")
 
     @property
     def key(self) -> str:
-        """A text that is equal for those who are the same caller."""
+        """Text that is equal for equal callers."""
         return json.dumps([self.id, sorted(self.labels.items())])
 
     @property
     def prefix(self) -> str | None:
-        """What the ids of their sessions begin with; None where a function says which are their own."""
+        """Prefix of the caller's session ids.
+
+        None if a function decides which sessions belong to the caller.
+        """
         if callable(self.sessions):
             return None
         return self.sessions or f"{quote(self.id, safe='@')}:"
 
     async def owns(self, session_id: str) -> bool:
-        """Return whether they may see what belongs to a session."""
+        """Return whether the caller may see the records of a session."""
         if self.sees_all:
             return True
         if not session_id:
-            return False  # of no session is of nobody
+            return False  # a record without a session belongs to nobody
         if not callable(self.sessions):
             return session_id.startswith(self.prefix or "")
         with Contained():
@@ -86,7 +89,7 @@ class Caller:
         """Return the session of a request, which may name one.
 
         Raises:
-            Problem: it is somebody else's, or none is named and there is no default.
+            HTTPProblem: The session belongs to another caller, or none is named and there is no default.
         """
         if named:
             await self.require(named)
@@ -100,10 +103,11 @@ class Caller:
         return f"{self.prefix}{_DEFAULT}"
 
     async def require(self, session_id: str) -> None:
-        """Raise where something belongs to a session of somebody else.
+        """Raise if a session belongs to another caller.
 
         Raises:
-            Problem: as said; it reads as if nothing was there. Or no session has an id that long.
+            HTTPProblem: The session id is too long, or belongs to another caller; the error reads as if it
+                did not exist.
         """
         if len(session_id) > _LONGEST_ID:
             raise HTTPProblem("invalid-request", f"a session id has at most {_LONGEST_ID} characters")
@@ -111,10 +115,11 @@ class Caller:
             raise HTTPProblem("not-found", "the id does not exist, or you have no access to it")
 
     def new_session(self) -> str:
-        """Return the id of a session that is yet to begin.
+        """Return the id of a new session.
 
         Raises:
-            Problem: a function says which sessions are their own, and so the host gives them their ids.
+            HTTPProblem: A function decides which sessions belong to the caller, so the host must assign the
+                ids.
         """
         if self.prefix is None:
             raise HTTPProblem(
@@ -130,14 +135,14 @@ class Caller:
 
 
 CallerOf: TypeAlias = Callable[[Request], Caller | Awaitable[Caller | None] | None]
-"""Returns who makes a request; None where nobody does whom the host knows."""
+"""Returns the caller of a request; None if the host does not know the caller."""
 
 
 async def caller_of(request: Request, ask: CallerOf) -> Caller:
-    """Return who makes a request.
+    """Return the caller of a request.
 
     Raises:
-        Problem: nobody whom the host knows (401), or its function fails (503).
+        HTTPProblem: The host does not know the caller (401), or its function fails (503).
     """
     try:
         with Contained():

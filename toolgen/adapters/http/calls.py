@@ -1,4 +1,4 @@
-"""Calls of tools over HTTP: made, repeated by idempotency key, and read."""
+"""Tool calls over HTTP: made, repeated by idempotency key, and read."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from .wait_views import OpenWaits, require_own
 T = TypeVar("T")
 
 INTERFACE = "http"
-"""Interface in the names of calls and runs."""
+"""Interface name in call names and run ids."""
 
 
 class ServedCalls:
@@ -38,7 +38,7 @@ class ServedCalls:
         self._runtime = runtime
 
     async def offered(self, meta: CallMeta) -> Snapshot | None:
-        """Return the tools of a request; None where they are always those that are registered."""
+        """Return the tools that a request can use; None if they are always the registered tools."""
         if not self._runtime.tools.may_change:
             return None
         return await self._runtime.tools.snapshot(ReadonlyContext(meta=meta))
@@ -47,11 +47,12 @@ class ServedCalls:
         """Make a call, and return it with its result.
 
         Raises:
-            Problem: there is no such tool, its arguments do not fit, or its key is that of another call.
+            HTTPProblem: The tool does not exist, its arguments do not fit, or its key belongs to another
+                call.
         """
         require_known(body, "arguments", "session", "trace")
         tool, received = request.path_params["tool"], body.get("arguments", {})
-        arguments = to_json(received, inf_nan_mode="constants")  # which no codec takes
+        arguments = to_json(received, inf_nan_mode="constants")  # constants that every codec rejects
         session = await caller.session(text_of(body, "session"))
         if key := idempotency_key(request):
             return await self._make_once(caller, tool, arguments, session, key)
@@ -82,7 +83,10 @@ class ServedCalls:
         return await self.record(caller, await self._run_of(name, meta), result, arguments, within)
 
     async def _run_of(self, name: CallName, meta: CallMeta) -> str:
-        """Return the id of the run of a named call: of one that never began, it may have been made anew."""
+        """Return the run id of a named call.
+
+        A call that never began can have been repeated with edited arguments.
+        """
         assert self._runtime.engine is not None
         run_id = name.run_id(meta)
         for edits in count(1):
@@ -94,10 +98,10 @@ class ServedCalls:
         return run_id
 
     async def read(self, caller: Caller, call_id: str) -> Call:
-        """Return a call that is kept, with its result as it stands.
+        """Return a stored call with its current result.
 
         Raises:
-            UnknownRunError: nobody keeps it, or it is somebody else's.
+            UnknownRunError: The call is not stored, or belongs to another caller.
         """
         if self._runtime.engine is None:
             raise HTTPProblem("not-found", "this server does not store calls")
@@ -117,22 +121,22 @@ class ServedCalls:
         within: Snapshot | None,
         trace: Trace | None = None,
     ) -> Call:
-        """Return the record of a call with these arguments, and with what it waits for."""
+        """Return the record of a call with these arguments, and with its pending suspensions."""
         waits = []
         if result.suspension is not None and self._runtime.engine is not None:
             open_waits = OpenWaits(self._runtime, self._runtime.engine, caller)
             for asked in result.suspensions:
-                with suppress(HTTPProblem):  # somebody has answered it meanwhile
+                with suppress(HTTPProblem):  # answered in the meantime
                     waits.append((await open_waits.find(asked.id, asked.run_id)).record)
             call_id = result.suspension.call.run_id or call_id
         spec = self._spec(result, within)
         return call_record(self._runtime, call_id, result, spec, arguments, waits=waits, trace=trace)
 
     def _accepted(self, result: ToolResult, arguments: bytes, within: Snapshot | None) -> ToolResult:
-        """Return the result of what was a call.
+        """Return the result of an accepted call.
 
         Raises:
-            Problem: there is no such tool, or its arguments were refused before anything ran.
+            HTTPProblem: The tool does not exist, or its arguments were rejected before execution.
         """
         spec = self._spec(result, within)
         if spec is None:
@@ -148,10 +152,10 @@ class ServedCalls:
 
 
 async def while_connected(request: Request, work: Coroutine[Any, Any, T]) -> T:
-    """Return what the work of a request returns; it is cancelled when the client disconnected.
+    """Return the result of a request's work; cancel the work if the client disconnects.
 
     Raises:
-        Problem: the client disconnected, and hears of nothing.
+        HTTPProblem: The client disconnected, so it does not receive this problem.
     """
     task = asyncio.ensure_future(work)
     gone = asyncio.ensure_future(_disconnected(request))

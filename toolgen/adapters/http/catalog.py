@@ -19,7 +19,7 @@ from .problems import FRESH
 
 @dataclass(slots=True)
 class _Made:
-    """The newest catalog that was made, for callers who are offered the same."""
+    """Newest catalog text, reused for callers that are offered the same tools."""
 
     specs: tuple[ToolSpec, ...]
     text: bytes
@@ -35,7 +35,7 @@ class RuntimeCatalog:
         self._made: _Made | None = None
 
     async def read(self, request: Request, caller: Caller) -> Response:
-        """Return `tool_schemas.json` of the tools that the caller is offered now."""
+        """Return `tool_schemas.json` with the tools that the caller is offered now."""
         meta = caller.meta(await caller.session(""))
         snapshot = await self._runtime.tools.snapshot(ReadonlyContext(meta=meta))
         made = self._made

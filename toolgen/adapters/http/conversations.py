@@ -42,7 +42,7 @@ from .runs import ServedRuns
 
 _STATES: Final = ("open", "ended")
 _MOST_OF_FIRST: Final = 200
-"""Characters of the first message in a list of sessions."""
+"""Maximum number of characters of the first message in a list of sessions."""
 
 
 class ServedConversations:
@@ -70,7 +70,7 @@ class ServedConversations:
         return {"sessions": records, "next": following} if following else {"sessions": records}
 
     async def _first_message(self, session: Session) -> str:
-        """Return what a person said first in a session, shortened; "" where nobody has said anything."""
+        """Return the first user message of a session, shortened; "" if there is none."""
         agents = self._runs.agents()
         for turn in await agents.sessions.turns(session.id, limit=1):
             of_run = RunMessages(turn=turn, messages=await agents.sessions.run_messages(turn.run_id))
@@ -81,7 +81,7 @@ class ServedConversations:
         return ""
 
     async def messages(self, caller: Caller, session_id: str) -> Transcript:
-        """Return a session with what was said in it, oldest first."""
+        """Return a session with its messages, oldest first."""
         await caller.require(session_id)
         agents = self._runs.agents()
         session = await agents.sessions.get(session_id)
@@ -93,7 +93,7 @@ class ServedConversations:
         }
 
     async def _tools(self, agent: str, session: Session) -> Mapping[str, ToolSpec]:
-        """Return the tools of an agent, those of its dynamic toolsets too, and of the runtime, by name."""
+        """Return the tools of an agent, including dynamic toolsets, and of the runtime, by name."""
         agents, specs = self._runs.agents(), self._designed(agent)
         if agent in agents.list():
             meta = CallMeta(session_id=session.id, agent=agent, labels=session.labels)
@@ -106,12 +106,12 @@ class ServedConversations:
         return {spec.name: spec for spec in specs}
 
     def _designed(self, agent: str) -> tuple[ToolSpec, ...]:
-        """Return the tools of the runtime and of the design of an agent."""
+        """Return the tools of the runtime and of an agent's design."""
         agents = self._runs.agents()
         return self._runtime.tools.list() + (agents.specs(agent) if agent in agents.list() else ())
 
     async def speak(self, request: Request, caller: Caller, body: dict[str, Any]) -> Run:
-        """Start a turn with a message; `agent` begins a session that is not there yet."""
+        """Start a turn with a message; `agent` begins a session that does not exist yet."""
         require_known(body, "message", "agent", "files")
         session_id = request.path_params["session"]
         await caller.require(session_id)
@@ -139,7 +139,7 @@ def _session_record(session: Session, message: str) -> SessionRecord:
 def _turn_records(
     turns: Sequence[RunMessages], tools: Mapping[str, Mapping[str, ToolSpec]]
 ) -> list[TurnRecord]:
-    """Return runs with their messages; what their calls have of sensitive values is in none of them.
+    """Return runs with their messages, without the sensitive values of their calls.
 
     `tools` are those of each agent, by wire name.
     """
@@ -171,7 +171,7 @@ def _message(message: Message, spec: Any) -> dict[str, object]:
                 {"id": call.id, "name": call.name, "arguments": _arguments(call.arguments, spec(call.name))}
                 for call in message.calls
             ]
-            text = scrubbed(message.text)  # in which the ranges of citations would be at other places
+            text = scrubbed(message.text)  # citation ranges in redacted text would be at other positions
             length = len(text) if text == message.text else 0
             provider = message.provider and facts_document(message.provider, length)
             facts = {"text": text, "calls": calls, "provider": provider}
@@ -182,7 +182,7 @@ def _message(message: Message, spec: Any) -> dict[str, object]:
 
 
 def _file(link: Any) -> MessageFile:
-    """Return the link to a file of a person as clients read it."""
+    """Return the link to a user's file in the form for clients."""
     uri, size = link["uri"], link.get("size", 0)
     return {
         "name": link["name"],
@@ -227,7 +227,7 @@ def _artifact(ref: Any, spec: ToolSpec | None) -> object:
 
 
 def _value(text: str) -> Json:
-    """Return the value of JSON text; the text itself where it is none."""
+    """Return the value of JSON text; the text itself if it is not JSON."""
     try:
         value: Json = from_json(text)
     except ValueError:

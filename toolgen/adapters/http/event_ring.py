@@ -1,7 +1,7 @@
-"""The newest events of a hub, numbered, for readers that each keep their own place.
+"""Numbered ring of the newest events of a hub, for readers that each store their own position.
 
-One subscription fills the ring, so that a reader costs a number, and one that is slow, or comes again, finds
-what it has missed as long as the ring has it.
+One subscription fills the ring, so each reader costs only a number. A slow or reconnecting reader gets the
+events that it missed as long as they are in the ring.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from toolgen.events import Event, Events, EventsDropped, Subscription, as_json
 log = logger("toolgen.http")
 
 _PIECE: Final = 100
-"""Events that a reader takes out of the ring at once."""
+"""Maximum number of events that a reader takes out of the ring at once."""
 
 
 @frozen_record(kw_only=False)
 class RingEvent:
-    """An event as its readers get it, and what they choose it by."""
+    """Serialized event, and the fields by which readers select it."""
 
     number: int
     type: str
@@ -34,16 +34,16 @@ class RingEvent:
 
 
 def lines_of(event: Event, id_: str) -> bytes:
-    """Return the lines of one event; without an id a reader that comes again does not name it."""
+    """Return the SSE lines of one event; without an id, a reconnecting reader cannot refer to it."""
     head = b"id: " + id_.encode() + b"\n" if id_ else b""
     return head + b"data: " + to_json(as_json(event)) + b"\n\n"
 
 
 class EventRing:
-    """The newest events of one hub, since its first reader came."""
+    """The newest events of one hub since the first reader connected."""
 
     def __init__(self, events: Events, size: int, most_bytes: int) -> None:
-        """Construct the ring of a hub, with the most events and bytes of them that it has at once."""
+        """Create the ring of a hub with limits for the number of events and their total bytes."""
         self._events = events
         self._size = size
         self._most_bytes = most_bytes
@@ -51,21 +51,21 @@ class EventRing:
         """Events by number, without gaps up to the newest."""
         self._bytes = 0
         self.start = secrets.token_hex(4)
-        """Names this ring: an id of another one says nothing of what was missed here."""
+        """Identifies this ring: an id of another ring does not tell which events were missed here."""
         self.newest = 0
-        """The number of the newest event; those in the ring end with it."""
+        """Number of the newest event, which is the last one in the ring."""
         self._news = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
         self._is_over = False
 
     def open(self) -> None:
-        """Begin to keep events, at the first time."""
+        """Start to collect events, if this is the first call."""
         if self._task is None:
             subscription = self._events.subscribe(size=self._size)
             self._task = asyncio.create_task(self._fill(subscription), name="events over HTTP")
 
     async def close(self) -> None:
-        """End: readers get what is kept, and no more."""
+        """Stop the ring: readers get the events that it still contains, and no more."""
         self._is_over = True
         self._wake()
         if self._task is not None:
@@ -84,8 +84,8 @@ class EventRing:
             self._wake()
 
     def _add(self, event: Event) -> None:
-        """Add an event at the end; the oldest give way."""
-        if isinstance(event, EventsDropped):  # since the gap as many have come as the ring takes
+        """Add an event at the end, and discard the oldest ones."""
+        if isinstance(event, EventsDropped):  # as many events as the ring holds have followed the gap
             self._ring.clear()
             self._bytes = 0
             self.newest += event.count
@@ -100,7 +100,7 @@ class EventRing:
         id_ = f"{self.start}.{number}"
         try:
             lines = lines_of(event, id_)
-        except (ValueError, RecursionError):  # somebody has put into it what is no JSON
+        except (ValueError, RecursionError):  # an event contains a value that is not JSON
             log.warning("an event of type %s is not JSON and was not sent", event.type)
             event = EventsDropped(count=1, total=1)
             lines = lines_of(event, id_)
@@ -108,7 +108,7 @@ class EventRing:
 
     @property
     def _oldest(self) -> int:
-        """The number of the oldest event in the ring; that of the next one where it is empty."""
+        """Number of the oldest event in the ring; the number of the next event if the ring is empty."""
         return self.newest - len(self._ring) + 1
 
     def _wake(self) -> None:
@@ -116,9 +116,9 @@ class EventRing:
         news.set()
 
     def place_of(self, id_: str) -> tuple[int, bool]:
-        """Return the number of the event of an id, and whether nobody knows what its reader has missed.
+        """Return the number of the event with this id, and whether the number of missed events is unknown.
 
-        Without an id a reader begins with what comes.
+        Without an id, a reader starts with the next event.
         """
         start, _, number = id_.partition(".")
         if not id_:
@@ -128,7 +128,10 @@ class EventRing:
         return min(seen, self.newest), not is_ours or seen > self.newest
 
     async def read(self, seen: int) -> AsyncIterator[Sequence[RingEvent]]:
-        """Yield the events after a number, some at once; an `EventsDropped` for those that are gone."""
+        """Yield batches of events after a number.
+
+        An `EventsDropped` replaces the events that were discarded.
+        """
         while True:
             if seen + 1 < self._oldest:
                 missed, seen = self._oldest - seen - 1, self._oldest - 1

@@ -1,4 +1,4 @@
-"""Events as server-sent events (WHATWG HTML, 9.2): resumed by id, never twice, ended with their run."""
+"""Server-sent events (WHATWG HTML, 9.2): resumed by id, never sent twice, ended with their run."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ log = logger("toolgen.http")
 
 _TYPES: Final = frozenset(kind.__dataclass_fields__["type"].default for kind in get_args(Event))
 _MOST_SESSIONS: Final = 1_000
-"""Sessions of which a reader remembers whether they are its own."""
+"""Maximum number of sessions for which a reader caches whether they belong to its caller."""
 _RETRY: Final = b"retry: 1000\n"
-"""Milliseconds after which a client that was cut off comes again."""
+"""Milliseconds after which a disconnected client reconnects."""
 _COMMENT: Final = b": waiting\n\n"
 
 
 class EventStreams:
-    """The streams of events of one runtime."""
+    """The event streams of one runtime."""
 
     def __init__(self, runtime: Runtime, options: SurfaceOptions) -> None:
         self._runtime = runtime
@@ -51,22 +51,22 @@ class EventStreams:
 
     @property
     def count(self) -> int:
-        """Streams that are open now."""
+        """Number of open streams."""
         return self._limit.count
 
     async def close(self) -> None:
-        """End all streams, such as before the process ends."""
+        """End all streams, for example before the process ends."""
         if self._ring is not None:
             await self._ring.close()
         for task in tuple(self._open):
             task.cancel()
 
     async def of_run(self, request: Request, caller: Caller) -> Response:
-        """Return the stream of the events of one run, to its end.
+        """Return the event stream of one run, until the run ends.
 
         Raises:
-            Problem: there are too many streams.
-            UnknownRunError: no run has the id, or it is somebody else's.
+            HTTPProblem: There are too many streams.
+            UnknownRunError: No run has the id, or it belongs to another caller.
         """
         require_known_query(request, "after")
         run_id = request.path_params["run"]
@@ -74,14 +74,14 @@ class EventStreams:
         await require_own(caller, status)
         after = _last_seq(request)
         if after and status.is_over and not await self._runtime.runs.events(run_id, after=after):
-            return Response(status_code=204)  # an EventSource comes no more
+            return Response(status_code=204)  # an EventSource does not reconnect after 204
         return self._stream(caller, self._logged(run_id, after))
 
     async def of_all(self, request: Request, caller: Caller) -> Response:
-        """Return the stream of the events of all sessions of a caller, or of one of them.
+        """Return the event stream of all sessions of a caller, or of one of them.
 
         Raises:
-            Problem: nothing is told, a type does not exist, or there are too many streams.
+            HTTPProblem: The runtime emits no events, a type does not exist, or there are too many streams.
         """
         if self._ring is None:
             raise HTTPProblem(
@@ -101,7 +101,7 @@ class EventStreams:
             request.headers.get("last-event-id") or request.query_params.get("after", "")
         )
         lines = self._all_sessions(self._ring, caller, place, session, types)
-        # An id without data is kept by a reader: it can come again before its first event.
+        # A reader stores an id without data, so it can reconnect even before its first event.
         return self._stream(caller, lines, f"id: {self._ring.start}.{place[0]}\n".encode())
 
     def _stream(self, caller: Caller, lines: AsyncGenerator[bytes, None], head: bytes = b"") -> Response:
@@ -130,7 +130,7 @@ class EventStreams:
 
 
 class _OwnSessions:
-    """Remembers which sessions are a caller's own."""
+    """Cache of whether sessions belong to a caller."""
 
     def __init__(self, caller: Caller) -> None:
         self._caller = caller
@@ -146,7 +146,7 @@ class _OwnSessions:
 
 
 class _EventStream(Response):
-    """Sends lines as they come; a place at the limit is held as long as it goes on."""
+    """Sends lines as they arrive; the stream occupies a place in the limit until it ends."""
 
     media_type = "text/event-stream"
 
@@ -191,7 +191,7 @@ class _EventStream(Response):
             await send({"type": "http.response.body", "body": b"", "more_body": False})
 
     async def _comment_until(self, ends: Sequence[asyncio.Future[None]], send: Send) -> None:
-        """Send a comment whenever nothing was sent for a while, until one of these ends."""
+        """Send a comment whenever nothing was sent for `comment_s`, until one of these futures is done."""
         loop = asyncio.get_running_loop()
         while True:
             left = self._sent_at + self._comment_s - loop.time()
@@ -216,7 +216,7 @@ class _EventStream(Response):
 
 
 def _last_seq(request: Request) -> int:
-    """Return the number of the event that a reader of a run has seen last; 0 for none."""
+    """Return the number of the last event that a reader of a run has seen; 0 if none."""
     last = request.headers.get("last-event-id")
     if last is None:
         return number_of(request, "after", 0)

@@ -1,4 +1,4 @@
-"""The explorer, a page over a surface: `make ui` builds it from `ui/` into the folder `page` beside it."""
+"""The explorer, a page for a surface: `make ui` builds it from `ui/` into the folder `page`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from starlette.routing import Route
 
 _TYPES: Final = {"html": "text/html", "js": "text/javascript", "css": "text/css"}
 _HEADERS: Final = {
-    # Nothing leaves the machine, nothing that a tool returns is executed, and no other page shows this one.
+    # Send nothing to other hosts, never execute tool results, and forbid framing by other pages.
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
     "img-src 'self' blob: data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
     "X-Content-Type-Options": "nosniff",
@@ -23,7 +23,7 @@ _HEADERS: Final = {
 
 
 def explorer_routes() -> list[Route]:
-    """Return the routes of the page, its scripts and its styles, which are the same for everybody."""
+    """Return the routes of the page, its scripts and its styles, which are the same for every caller."""
 
     async def page(request: Request) -> Response:
         return _file("index.html", request)
@@ -35,7 +35,7 @@ def explorer_routes() -> list[Route]:
 
 
 def _file(path: str, request: Request) -> Response:
-    """Return a file of the page; 304 where the browser has it, 404 for what is none."""
+    """Return a file of the page; 304 if the browser has it, 404 if it does not exist."""
     built = _built()
     if path not in built:
         return Response(status_code=404, headers=_HEADERS)
@@ -48,7 +48,7 @@ def _file(path: str, request: Request) -> Response:
 
 @cache
 def _built() -> dict[str, tuple[bytes, str]]:
-    """Return the built files by their path, each with its tag."""
+    """Return the built files by path, each with its tag."""
     folder = files("toolgen.adapters.http") / "page"
     paths = {"index.html": folder / "index.html"}
     paths |= {f"assets/{asset.name}": asset for asset in (folder / "assets").iterdir()}

@@ -1,4 +1,4 @@
-"""The options of the surface: how it is reached, and its limits."""
+"""Options of the surface: its hosts, origins and limits."""
 
 from __future__ import annotations
 
@@ -12,40 +12,44 @@ _PERIODS: Final = ("body_s", "comment_s", "answer_s")
 
 @frozen_record
 class SurfaceOptions:
-    """How a surface is reached and limited."""
+    """Hosts, origins and limits of a surface."""
 
     hosts: tuple[str, ...] = ()
-    """Names under which clients reach it, which `Host` and `Origin` have to say; by default loopback."""
+    """Host names that `Host` and `Origin` headers must contain; by default loopback."""
     origins: tuple[str, ...] = ()
-    """Other origins whose pages may use it (CORS), such as `https://app.example`; none by default."""
-    max_body_bytes: int = 4 * 2**20
-    """Size of a request; a larger one is refused with 413."""
-    body_s: float = 30.0
-    """Seconds in which the body of a request has to come; a later one is refused with 408."""
-    max_calls: int = 100
-    """Calls, answers and starts of runs at once; a further one is refused with 503."""
-    max_calls_per_caller: int | None = None
-    """Those of one caller, refused with 429; by default a quarter, and at least one.
+    """Other origins whose pages can use the surface (CORS), for example `https://app.example`.
 
-    While others have places, a caller gets this part of what they leave, so that no few callers hold all."""
+    None by default.
+    """
+    max_body_bytes: int = 4 * 2**20
+    """Maximum size of a request body in bytes; a larger one is refused with 413."""
+    body_s: float = 30.0
+    """Seconds within which the body of a request must arrive; otherwise the request is refused with 408."""
+    max_calls: int = 100
+    """Maximum number of concurrent calls, answers and starts of runs; a further one is refused with 503."""
+    max_calls_per_caller: int | None = None
+    """Maximum number per caller, refused with 429; by default a quarter of `max_calls`, and at least one.
+
+    While other callers have places, a caller gets this share of the rest, so that a few callers cannot take
+    all."""
     max_streams: int = 2_000
-    """Streams of events at once; a further one is refused with 503."""
+    """Maximum number of concurrent event streams; a further one is refused with 503."""
     max_streams_per_caller: int | None = None
-    """Those of one caller, as those of calls."""
+    """Maximum number of streams per caller, with the same rules as `max_calls_per_caller`."""
     kept_events: int = 10_000
-    """Events of all sessions that are kept for readers of `/events` who are slow, or come again."""
+    """Events of all sessions that are kept for readers of `/events` that are slow or reconnect."""
     kept_bytes: int = 64 * 2**20
-    """Size of these events together; where they have more, fewer are kept."""
+    """Maximum total size of these events in bytes; if they are larger, fewer are kept."""
     comment_s: float = 15.0
-    """Seconds without an event after which a stream gets a comment, so that a lost peer is noticed."""
+    """Seconds without an event after which a stream sends a comment, so that a lost peer is detected."""
     answer_s: float = 30.0
-    """Seconds that an answer waits for the result that it leads to, where its request says nothing."""
+    """Default number of seconds that an answer waits for its result, if the request does not set it."""
 
     def __post_init__(self) -> None:
-        """Refuse limits that let nothing in.
+        """Refuse limits that admit nothing.
 
         Raises:
-            ValueError: one is out of its range.
+            ValueError: A limit is out of its range.
         """
         for option in fields(self):
             value = getattr(self, option.name)

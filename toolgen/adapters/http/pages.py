@@ -1,4 +1,4 @@
-"""Pages of lists: `after` is the id of the last item of the previous page."""
+"""Pagination of lists: `after` is the id of the last item of the previous page."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import TypeVar
 T = TypeVar("T")
 
 _MOST = 200
-"""Items that are fetched at once, where some of them are left out."""
+"""Maximum number of items that are fetched at once if some of them are filtered out."""
 
 
 def cut(items: Sequence[T], after: str, limit: int, id_of: Callable[[T], str]) -> tuple[list[T], str]:
-    """Return the items of a page, and what `after` is for the next one; "" where this is the last.
+    """Return the items of a page, and `after` for the next page; "" if this is the last page.
 
-    Where the item that `after` names is gone, there are none.
+    If the item that `after` names no longer exists, the page is empty.
     """
     start = 0
     if after:
@@ -30,9 +30,9 @@ async def fetched(
     limit: int,
     id_of: Callable[[T], str],
 ) -> tuple[list[T], str]:
-    """Return a page as `cut`, of what is wanted of a list that is fetched from the item that `after` names.
+    """Return a page as `cut` does, with the wanted items of a list that is fetched piece by piece.
 
-    `fetch` gets the id of the item before those that it returns, and how many it returns at most.
+    `fetch` receives the id of the item before the first one to return, and the maximum number of items.
     """
     page: list[T] = []
     most = limit + 1

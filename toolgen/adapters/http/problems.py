@@ -31,7 +31,7 @@ TYPE: Final = "urn:toolgen:problem:"
 """Prefix of the `type` of each problem."""
 MEDIA_TYPE: Final = "application/problem+json"
 FRESH: Final = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
-"""Headers of what is answered to one request: nobody keeps it, and no browser guesses what it is."""
+"""Headers of dynamic responses: they are never cached, and browsers do not guess their media type."""
 
 PROBLEMS: Final[Mapping[str, tuple[int, str]]] = {
     "invalid-request": (400, "Invalid request"),
@@ -81,11 +81,11 @@ _OF_ERRORS: Final[Sequence[tuple[type[Exception], str]]] = (
     (EndedSessionError, "conflict"),
     (ResolveError, "conflict"),
 )
-"""The problem of each error; the first that fits counts."""
+"""Problem for each error type; the first matching type applies."""
 
 
 class HTTPProblem(Exception):
-    """A request that is refused."""
+    """Refused request, reported as problem details."""
 
     def __init__(
         self,
@@ -97,7 +97,7 @@ class HTTPProblem(Exception):
         example: str | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> None:
-        """Construct a problem of `PROBLEMS`, with issues of a document, and JSON text of one that fits."""
+        """Create one of `PROBLEMS`, with the issues of a document, and the JSON text of a valid example."""
         super().__init__(detail)
         self.name = name
         self.status, self._title = PROBLEMS[name]
@@ -107,7 +107,7 @@ class HTTPProblem(Exception):
         self._example = example
 
     def response(self) -> Response:
-        """Return the response that says it."""
+        """Return the HTTP response for this problem."""
         head = {"type": f"{TYPE}{self.name}", "title": self._title, "status": self.status}
         if self._example is not None:
             self._facts["example"] = from_json(self._example)
@@ -117,10 +117,13 @@ class HTTPProblem(Exception):
 
 
 def problem_of(error: Exception, what: str) -> HTTPProblem:
-    """Return the problem of an error; one that nobody expected is logged, and said by its reference."""
+    """Return the problem for an error.
+
+    Unexpected errors are logged, and the problem contains the log reference.
+    """
     if isinstance(error, HTTPProblem):
         return error
-    if isinstance(error, StoreError):  # whoever asks is told neither a file nor a server
+    if isinstance(error, StoreError):  # the response names neither a file nor a server
         log.error("%s failed: %s", what, error)
         return HTTPProblem("unavailable", error.public_text)
     for kind, name in _OF_ERRORS:

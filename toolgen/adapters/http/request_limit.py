@@ -1,4 +1,4 @@
-"""The maximum number of concurrent requests, in total and for one caller."""
+"""Limit of concurrent requests, in total and per caller."""
 
 from __future__ import annotations
 
@@ -13,35 +13,35 @@ from .problems import HTTPProblem
 
 
 class RequestLimit:
-    """Lets so many requests of one kind through at once."""
+    """Limit of concurrent requests of one kind."""
 
     def __init__(self, what: str, most: int, most_of_caller: int | None) -> None:
-        """Construct a limit.
+        """Create a limit.
 
         Args:
-            what: Names in the plural what it counts.
-            most: Those of all callers.
-            most_of_caller: Those of one caller while there is no other; by default a quarter of all.
+            what: Plural noun for the requests, for messages.
+            most: Maximum number for all callers.
+            most_of_caller: Maximum for one caller while there are no others; by default a quarter of `most`.
         """
         self._what = what
         self._most = most
         self._most_of_caller = most_of_caller or max(1, most // 4)
         self._of_caller = Counter[str]()
         self.count = 0
-        """Those that are through now."""
+        """Number of requests that hold a place now."""
         self._is_empty = asyncio.Event()
         self._is_empty.set()
 
     async def emptied(self) -> None:
-        """Wait until none is through."""
+        """Wait until no request holds a place."""
         await self._is_empty.wait()
 
     @contextmanager
     def place(self, caller: Caller) -> Iterator[None]:
-        """Hold a place while the context lasts.
+        """Hold a place for the duration of the context.
 
         Raises:
-            Problem: there is none.
+            HTTPProblem: No place is free.
         """
         key = caller.key
         own = self._of_caller[key]

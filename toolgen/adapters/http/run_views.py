@@ -1,4 +1,4 @@
-"""The record of a run, without the sensitive values of its calls."""
+"""The record of a run, without sensitive values of its calls."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def run_record(
     unknown: Sequence[str] = (),
     artifacts: Sequence[RunArtifact] | None = None,
 ) -> Run:
-    """Return the record of a run for its clients; `artifacts` are those so far, None in lists."""
+    """Return the record of a run for clients; `artifacts` are the artifacts so far, None in lists."""
     shown = shown_run(runtime, {"input": status.input, "output": status.output, "error": status.error})
     seen = replace(status, input=shown["input"], output=shown["output"], error=str(shown["error"]))
     facts = _of_agent(runtime, seen, artifacts) or _of_call(seen) or {"kind": "other"}
@@ -49,7 +49,7 @@ def run_record(
 
 
 def _of_call(status: RunStatus) -> dict[str, Json] | None:
-    """Return the facts of the run of one call; None for another."""
+    """Return the facts of a call's run; None for other runs."""
     output: Any = status.output if isinstance(status.output, dict) else {}
     match status.input:
         case {"call": {"tool": str(tool), "meta": dict(meta)}} | {
@@ -65,7 +65,7 @@ def _of_call(status: RunStatus) -> dict[str, Json] | None:
 def _of_agent(
     runtime: Runtime, status: RunStatus, artifacts: Sequence[RunArtifact] | None
 ) -> dict[str, object] | None:
-    """Return the facts of the run of an agent; None for another."""
+    """Return the facts of an agent's run; None for other runs."""
     run_input: Any = status.input
     if not isinstance(run_input, dict) or "facts" not in run_input or "frozen" in run_input:
         return None

@@ -1,4 +1,4 @@
-"""Runs: started, listed, shown, cancelled, and their calls of unknown outcome resolved."""
+"""Runs over HTTP: start, list, show and cancel them, and resolve calls with an unknown outcome."""
 
 from __future__ import annotations
 
@@ -52,13 +52,13 @@ class ServedRuns:
         self._runtime = runtime
         self._calls = calls
         self._all_known = set[str]()
-        """Runs that are over, and will never have a call of unknown outcome."""
+        """Ids of ended runs that will never have a call with an unknown outcome."""
 
     def agents(self) -> Agents:
         """Return the agents of the runtime.
 
         Raises:
-            Problem: it has none.
+            HTTPProblem: The runtime has no agents.
         """
         joined = self._runtime.assembly.joined
         if not isinstance(joined, Agents):
@@ -77,9 +77,10 @@ class ServedRuns:
         }
 
     async def list(self, request: Request, caller: Caller) -> RunPage:
-        """Return runs that the caller may see, the newest first; `unknown` are those with an unknown outcome.
+        """Return the runs that the caller may see, newest first.
 
-        A page of these is what a page of all runs has of them.
+        The status `unknown` selects unknown outcomes.
+        Runs with an unknown outcome are filtered from a page of all runs, so a page can have fewer of them.
         """
         require_known_query(request, "after", "limit", "session", "status")
         query = request.query_params
@@ -102,7 +103,7 @@ class ServedRuns:
         for status in page:
             try:
                 unknown = await self._unknown(engine, status)
-            except StoreCorruptError as error:  # of this run; the others can be listed
+            except StoreCorruptError as error:  # only this run is damaged
                 runs.append(run_record(self._runtime, replace(status, error=error.message)))
                 continue
             if unknown or asked != _UNKNOWN:
@@ -110,7 +111,7 @@ class ServedRuns:
         return {"runs": runs, "next": after} if after else {"runs": runs}
 
     async def _unknown(self, engine: Engine, status: RunStatus) -> Sequence[str]:
-        """Return the calls of unknown outcome of a run, whose log is read again only if it may get one."""
+        """Return a run's calls with an unknown outcome; reread its journal only if it can still get one."""
         if status.run_id in self._all_known:
             return ()
         unknown = await _unknown(engine, status.run_id)
@@ -121,24 +122,25 @@ class ServedRuns:
         return unknown
 
     async def start(self, request: Request, caller: Caller, body: dict[str, Any]) -> Run:
-        """Start a run of an agent in a session, which begins now where none is named."""
+        """Start a run of an agent in a session; if no session is named, create one."""
         require_known(body, "agent", "message", "session", "files")
         agent, message = text_of(body, "agent", default=None), text_of(body, "message", default=None)
         named = text_of(body, "session")
         key = idempotency_key(request)
         if named:
             await caller.require(named)
-        elif key:  # the same session whenever it is asked for again
+        elif key:  # the same session for each repetition of the request
             named = f"{caller.prefix}{_digest(caller, '', key)}" if caller.prefix is not None else ""
         return await self.begin(caller, agent, message, named or caller.new_session(), key, files_of(body))
 
     async def begin(
         self, caller: Caller, agent: str, message: str, session: str, key: str, files: Sequence[Upload] = ()
     ) -> Run:
-        """Start a turn of a session, once for a key, and return its run.
+        """Start a turn of a session, once per key, and return its run.
 
         Raises:
-            Problem: there is no such agent, or the key was given with another message, agent or files.
+            HTTPProblem: The agent does not exist, or the key was used with another message, agent or other
+                files.
         """
         agents = self.agents()
         try:
@@ -154,7 +156,7 @@ class ServedRuns:
                 requested_by=caller.id,
                 files=files,
             )
-        except UnknownRunError:  # the run of the key is of another agent
+        except UnknownRunError:  # the run of this key belongs to another agent
             raise HTTPProblem(
                 "idempotency-key-reused", "the key was used before, with another agent"
             ) from None
@@ -167,7 +169,7 @@ class ServedRuns:
         return run_record(self._runtime, status)
 
     async def _has(self, links: Sequence[Mapping[str, str]], files: Sequence[Upload], session: str) -> bool:
-        """Return whether a message came with these files."""
+        """Return whether the files of a message are equal to these files."""
         loaded = [await self._runtime.artifacts.load(link["uri"], session_id=session) for link in links]
         kept = [Upload(name=f.info.name, data=f.data, media_type=f.info.media_type) for f in loaded]
         return kept == list(files)
@@ -176,14 +178,14 @@ class ServedRuns:
         """Return the status of a run for its clients.
 
         Raises:
-            UnknownRunError: no run has the id, or it is somebody else's.
+            UnknownRunError: No run has the id, or it belongs to another caller.
         """
         status = await self._runtime.runs.status(run_id)
         await require_own(caller, status)
         return status
 
     async def show(self, caller: Caller, run_id: str) -> Run:
-        """Return a run with all that is known of it."""
+        """Return a run with its suspensions, artifacts and unknown outcomes."""
         status, engine = await self.status(caller, run_id), engine_of(self._runtime)
         open_waits = OpenWaits(self._runtime, engine, caller)
         below = [] if status.is_over else await open_waits.below(status)
@@ -199,7 +201,7 @@ class ServedRuns:
         )
 
     async def _pending(self, open_waits: OpenWaits, status: RunStatus) -> Sequence[Suspension]:
-        """Return the work that goes on after a run."""
+        """Return the work that continues after a run has ended."""
         output: Any = status.output
         work = output.get("pending", ()) if isinstance(output, dict) else ()
         waits: list[Any] = []
@@ -209,14 +211,14 @@ class ServedRuns:
         return waits
 
     async def cancel(self, caller: Caller, run_id: str, body: dict[str, Any]) -> Run:
-        """Cancel a run with all that it has started, and return it."""
+        """Cancel a run with its child runs and calls, and return it."""
         require_known(body, "reason")
         await self.status(caller, run_id)
         await self._runtime.runs.cancel(run_id, text_of(body, "reason"))
         return await self.show(caller, run_id)
 
     async def resolve(self, caller: Caller, run_id: str, body: dict[str, Any]) -> Call:
-        """Store what became of a call whose outcome was unknown, and return the call."""
+        """Resolve a call with an unknown outcome, and return the call."""
         require_known(body, "tool_call_id", "outcome", "result", "message")
         await self.status(caller, run_id)
         outcome: Any = text_of(body, "outcome", default=None)
@@ -236,10 +238,10 @@ class ServedRuns:
 
 
 async def _unknown(engine: Engine, run_id: str) -> list[str]:
-    """Return the ids of the calls of a run whose outcome nobody knows."""
+    """Return the ids of a run's calls with an unknown outcome."""
     return [str(end["tool_call_id"]) for end in await unknown_ends(engine, run_id)]
 
 
 def _digest(caller: Caller, session: str, key: str) -> str:
-    """Return a part of an id that follows from the key of a request."""
+    """Return a part of an id, derived from the idempotency key of a request."""
     return hashlib.sha256(json.dumps([INTERFACE, caller.key, session, key]).encode()).hexdigest()[:32]

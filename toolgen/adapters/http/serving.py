@@ -1,4 +1,4 @@
-"""A process that serves a surface: at one port, with a token for each start, MCP and a page beside it."""
+"""A process that serves a surface: one port, a new token for each start, MCP and the explorer page."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from ..ports.admission import PortLimits
 from ..ports.connections import at_most_half_of_files
 from ..ports.http_requests import OwnNames
 
-with extra("serve"):  # uvicorn, which is not where starlette came with another package
+with extra("serve"):  # checks for uvicorn; another package can have installed starlette without it
     from ..ports.http_server import serve_app
 
 from .callers import Caller
@@ -34,12 +34,12 @@ _HEAD_S: Final = 10.0
 _WRITE_S: Final = 60.0
 _UNSENT_BYTES: Final = 64 * 2**20
 _FURTHER: Final = 100
-"""Connections beside those of calls and streams."""
+"""Connections allowed in addition to the calls and streams."""
 
 
 @frozen_record(kw_only=False)
 class StartToken:
-    """The token of one start: who has it is the caller."""
+    """Token of one start; a request with this token is made by the caller."""
 
     caller: Caller
     value: str = field(default_factory=lambda: secrets.token_urlsafe(24), repr=False)
@@ -49,9 +49,9 @@ class StartToken:
         return hmac.compare_digest(text.encode(errors="replace"), self.value.encode())
 
     async def __call__(self, request: Request) -> Caller | None:
-        """Return the caller of a request; None without the token as a bearer.
+        """Return the caller of a request; None if the request does not have the token as bearer token.
 
-        No cookie counts: browsers send cookies to every port of a host (RFC 6265, 8.5).
+        Cookies are not accepted: browsers send cookies to every port of a host (RFC 6265, 8.5).
         """
         scheme, _, bearer = request.headers.get("authorization", "").partition(" ")
         return self.caller if scheme.lower() == "bearer" and self.is_given(bearer) else None
@@ -89,7 +89,7 @@ async def serve_surface(
     close: Callable[[], Awaitable[None]],
     on_ready: Callable[[str], None],
 ) -> None:
-    """Serve an application with the admission of a port; as `serve_app`."""
+    """Serve an application with the admission limits of a port, as `serve_app` does."""
     wanted = options.max_streams + options.max_calls + _FURTHER
     connections = at_most_half_of_files(wanted)
     limits = PortLimits(
@@ -104,10 +104,10 @@ async def serve_surface(
 
 
 async def drained(surface: HTTPSurface, seconds: float) -> None:
-    """End the streams of a surface, and wait until its calls have ended, for at most so many seconds."""
+    """End the streams of a surface, and wait until its calls have ended, for at most `seconds`."""
     await surface.aclose()
     try:
         async with asyncio.timeout(seconds):
             await surface.calls_ended()
     except TimeoutError:
-        return  # they are cancelled with the server
+        return  # the server cancels them

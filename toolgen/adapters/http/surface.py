@@ -1,4 +1,4 @@
-"""The surface of a runtime: an ASGI application that a host mounts, or serves by itself."""
+"""The surface of a runtime: an ASGI application that a host mounts or serves on its own."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ Reading: TypeAlias = Callable[[Request, Caller], Awaitable[Any]]
 Writing: TypeAlias = Callable[[Request, Caller, dict[str, Any]], Awaitable[Any]]
 
 _EXPOSED: Final = ("ETag", "Location", "Retry-After", "Content-Range", "Accept-Ranges")
-"""Headers that pages of other origins may read."""
+"""Response headers that pages of other origins can read."""
 _ACCEPTED: Final = ("Authorization", "Content-Type", "Idempotency-Key", "Last-Event-ID", "Range", "If-Range")
-"""Headers that they may send, beside those that every page may."""
+"""Request headers that they can send in addition to the CORS-safelisted ones."""
 
 
 class HTTPSurface:
-    """The tools, waits, runs, sessions, artifacts and events of a runtime over HTTP.
+    """The tools, suspensions, runs, sessions, artifacts and events of a runtime over HTTP.
 
     It is an ASGI application: `app.mount("/agent-tools", HTTPSurface(runtime, caller=caller))`. The host
     opens and closes the runtime.
@@ -60,14 +60,14 @@ class HTTPSurface:
         design: str = "",
         version: str = "",
     ) -> None:
-        """Construct the surface of a runtime.
+        """Create the surface of a runtime.
 
         Args:
             runtime: Executes the calls.
-            caller: Says who makes a request; None for nobody whom the host knows.
-            options: How it is reached and limited; by default under names of loopback alone.
-            design: The name of the design, for the catalog.
-            version: Its version, for the catalog.
+            caller: Function that returns the caller of a request; None if the host does not know the caller.
+            options: Hosts, origins and limits; by default only loopback names are accepted.
+            design: Name of the design, for the catalog.
+            version: Version of the design, for the catalog.
         """
         self._options = options = options or SurfaceOptions()
         self.runtime = runtime
@@ -75,7 +75,7 @@ class HTTPSurface:
         self._ask = caller
         self._limit = RequestLimit("calls", options.max_calls, options.max_calls_per_caller)
         self.streams = EventStreams(runtime, options)
-        """The streams of events that are open."""
+        """Open event streams."""
         calls = ServedCalls(runtime)
         router = Router(
             self._routes(calls, RuntimeCatalog(runtime, design, version)), lifespan=self._lifespan
@@ -96,7 +96,7 @@ class HTTPSurface:
         self._served: ASGIApp = AdmittedRequests(names)
         self._router = router
         self.routes = tuple(router.routes)
-        """The paths that it takes."""
+        """Routes that the surface serves."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve a request."""
@@ -106,11 +106,11 @@ class HTTPSurface:
             await self._router(scope, receive, send)
 
     async def calls_ended(self) -> None:
-        """Wait until no call, answer or start of a run is worked on."""
+        """Wait until no call, answer or start of a run is in progress."""
         await self._limit.emptied()
 
     async def aclose(self) -> None:
-        """End the streams of events, such as before the process ends."""
+        """End the event streams, for example before the process ends."""
         await self.streams.close()
 
     @asynccontextmanager
@@ -197,7 +197,7 @@ class HTTPSurface:
 
 
 class _Refusals:
-    """Answers what no path takes as a problem too, in whatever application this one is mounted."""
+    """Answers requests without a matching route with a problem too, in any surrounding application."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -231,12 +231,12 @@ def _response(record: object) -> Response:
 
 
 def _answered(endpoint: Callable[[Request], Awaitable[Response]]) -> Callable[[Request], Awaitable[Response]]:
-    """Return an endpoint that answers its errors as problems."""
+    """Return an endpoint that responds to its errors with problems."""
 
     async def answered(request: Request) -> Response:
         try:
             return await endpoint(request)
-        except ClientDisconnect:  # nobody is there who could be answered
+        except ClientDisconnect:  # no client to respond to
             raise
         except Exception as error:  # noqa: BLE001 - the outermost handler; `problem_of` logs what is a bug
             return problem_of(error, f"{request.method} {request.url.path}").response()
@@ -246,5 +246,5 @@ def _answered(endpoint: Callable[[Request], Awaitable[Response]]) -> Callable[[R
 
 @cache
 def _openapi_json() -> bytes:
-    """Return the OpenAPI 3.1 document of the paths and records; within a version nothing of it changes."""
+    """Return the OpenAPI 3.1 document of the paths and records; it does not change within a version."""
     return files("toolgen.adapters.http").joinpath("openapi-1.json").read_bytes()

@@ -1,4 +1,4 @@
-"""Suspended calls and questions as clients see them; records that are not sealed only for operators."""
+"""Suspended calls and questions for clients; only operators see unsealed records."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ _OF_PLANNERS: Final = ("kind", "question", "answer_schema", "reason", "handle")
 
 @frozen_record
 class FoundWait:
-    """An open wait of a run, with what is known of it."""
+    """Open wait of a run, with its status and record."""
 
     wait: RunWait
     status: RunStatus
     """Status of its run."""
     checked: CheckedCall | None
-    """The call that waits; None for the question of a planner, and a pause."""
+    """Suspended call; None for a planner's question and for a pause."""
     record: Suspension
 
 
 class OpenWaits:
-    """The open waits of one runtime, for one caller."""
+    """Open waits of one runtime that one caller may see."""
 
     def __init__(self, runtime: Runtime, engine: Engine, caller: Caller) -> None:
         self._runtime = runtime
@@ -46,7 +46,7 @@ class OpenWaits:
         self._statuses: dict[str, RunStatus | None] = {}
 
     async def of_session(self, session: str | None, run_id: str = "") -> list[FoundWait]:
-        """Return those of a run, of a session, or all that the caller may see, oldest first."""
+        """Return the waits of a run, of a session, or all that the caller may see, oldest first."""
         if run_id:
             status = await self._status(run_id)
             waits = [] if status is None else waits_of(status)
@@ -56,10 +56,10 @@ class OpenWaits:
         return [wait for wait in visible if wait is not None]
 
     async def find(self, id_: str, run_id: str = "") -> FoundWait:
-        """Return the open wait of an id, of a run where one is given.
+        """Return the open wait with an id; of one run if `run_id` is set.
 
         Raises:
-            Problem: there is none that the caller may see.
+            HTTPProblem: The caller may see no wait with this id.
         """
         waits: object
         if run_id:
@@ -73,7 +73,7 @@ class OpenWaits:
         raise HTTPProblem("not-found", "no suspended call has this id, or you have no access to it")
 
     async def below(self, status: RunStatus) -> list[FoundWait]:
-        """Return the waits of a run and of those below it, its own first."""
+        """Return the waits of a run and its child runs, its own first."""
         visible = [await self._visible(wait) for wait in waits_of(status)]
         own = [wait for wait in visible if wait is not None]
         for child in status.children:
@@ -90,7 +90,7 @@ class OpenWaits:
         return self._statuses[run_id]
 
     async def _visible(self, wait: RunWait) -> FoundWait | None:
-        """Return a wait; None where the caller may not see it."""
+        """Return a wait with its record; None if the caller may not see it."""
         status = await self._status(wait.run_id)
         if status is None or not await self._caller.owns(session_of(status)):
             return None
@@ -104,7 +104,7 @@ class OpenWaits:
         return FoundWait(wait=wait, status=status, checked=checked, record=record)
 
     def _calls(self, wait: RunWait, status: RunStatus, checked: CheckedCall) -> Suspension:
-        """Return the record of a call; of one that is not sealed what it says of itself, for operators."""
+        """Return the record of a call; for an unsealed call, its unverified content, for operators."""
         call = checked.call
         facts: dict[str, Any] = {} if call is None else {**call.shown(), "created_at": call.created_at}
         if checked.state != "sealed" and isinstance(checked.record, dict):
@@ -115,10 +115,10 @@ class OpenWaits:
 
 
 async def require_own(caller: Caller, status: RunStatus) -> str:
-    """Return the session of a run of the caller.
+    """Return the session of a run that belongs to the caller.
 
     Raises:
-        UnknownRunError: it is somebody else's, which reads as if there was no such run.
+        UnknownRunError: The run belongs to another caller; the error reads as if it did not exist.
     """
     session = session_of(status)
     if not await caller.owns(session):
@@ -127,7 +127,7 @@ async def require_own(caller: Caller, status: RunStatus) -> str:
 
 
 def session_of(status: RunStatus) -> str:
-    """Return the session of a run; "" for none."""
+    """Return the session of a run; "" if it has none."""
     match status.input:
         case {"facts": {"session_id": str(session)}}:
             return session
@@ -138,7 +138,7 @@ def session_of(status: RunStatus) -> str:
 
 
 def id_of(wait: RunWait) -> str:
-    """Return the id of a wait for clients: that of its call; that of a planner's question after its run."""
+    """Return a wait's id for clients: the call's id, or the run's id with the id of a planner's question."""
     match wait.about:
         case {"frozen": {"id": str(id_)}}:
             return id_
@@ -149,7 +149,7 @@ def id_of(wait: RunWait) -> str:
 
 
 def _planners(wait: RunWait, status: RunStatus) -> Suspension | None:
-    """Return the record of a planner's question, or of a pause; None for what a host's own loop waits for."""
+    """Return the record of a planner's question or a pause; None for a wait of a host's own loop."""
     about: Any = wait.about
     if not isinstance(about, Mapping) or "kind" not in about:
         return None

@@ -28,14 +28,14 @@ from .records import Answered, GrantPage, GrantRecord, Suspension, SuspensionPag
 from .wait_views import FoundWait, OpenWaits, session_of
 
 _LONGEST_S: Final = 300.0
-"""Seconds that an answer waits for the result that it leads to."""
+"""Maximum number of seconds that an answer waits for its result."""
 
 
 def engine_of(runtime: Runtime) -> Engine:
-    """Return the engine that executes the runs of a runtime; of one without, that of its agents.
+    """Return the engine that executes the runs of a runtime or, if it has none, of its agents.
 
     Raises:
-        NoEngineError: it has no runs.
+        NoEngineError: The runtime has no runs.
     """
     waits = runtime.assembly.waits
     if waits is None:
@@ -52,7 +52,7 @@ def answered_wait(open_wait: FoundWait, caller: Caller) -> Answered:
 
 
 class ServedWaits:
-    """What waits in one runtime."""
+    """The suspensions of one runtime."""
 
     def __init__(self, runtime: Runtime, calls: ServedCalls, options: SurfaceOptions) -> None:
         self._runtime = runtime
@@ -60,7 +60,7 @@ class ServedWaits:
         self._options = options
 
     async def list(self, request: Request, caller: Caller) -> SuspensionPage:
-        """Return what the caller may answer, or see, oldest first."""
+        """Return the suspensions that the caller can answer or see, oldest first."""
         require_known_query(request, "after", "limit", "run", "session")
         query = request.query_params
         session, run_id = query.get("session"), query.get("run", "")
@@ -74,11 +74,11 @@ class ServedWaits:
         return {"suspensions": records, "next": after} if after else {"suspensions": records}
 
     async def show(self, request: Request, caller: Caller) -> Suspension:
-        """Return one open wait."""
+        """Return one open suspension."""
         return (await self._find(request, caller)).record
 
     async def answer(self, request: Request, caller: Caller, body: dict[str, Any]) -> Answered:
-        """Answer what waits, and return what that led to."""
+        """Answer a suspension, and return the outcome."""
         require_known(body, "answer", "wait_s")
         answer, wait_s = required(body, "answer"), self._wait_s(body)
         open_wait = await self._find(request, caller)
@@ -94,7 +94,7 @@ class ServedWaits:
         return await self._answered(open_wait, caller, result)
 
     async def intermediate(self, request: Request, caller: Caller, body: dict[str, Json]) -> Answered:
-        """Send an intermediate result of pending work, which goes on."""
+        """Send an intermediate result of pending work, which continues."""
         require_known(body, "key", "value")
         key, value = text_of(body, "key", default=None), required(body, "value")
         open_wait = await self._find(request, caller)
@@ -106,7 +106,7 @@ class ServedWaits:
         return answered_wait(open_wait, caller)
 
     async def cancel(self, request: Request, caller: Caller, body: dict[str, Any]) -> Answered:
-        """Take back what waits, and return what that led to; what was changed is cancelled with its run."""
+        """Cancel a suspension, and return the outcome; an unsealed one is cancelled with its run."""
         require_known(body, "reason", "wait_s")
         reason, wait_s = text_of(body, "reason"), self._wait_s(body)
         open_wait = await self._find(request, caller)
@@ -119,14 +119,14 @@ class ServedWaits:
         return await self._answered(open_wait, caller, result)
 
     async def grants(self, caller: Caller, session_id: str) -> GrantPage:
-        """Return the grants of a session of the caller, the newest first."""
+        """Return the grants of a session of the caller, newest first."""
         await caller.require(session_id)
         shown = [grant.shown() for grant in await self._runtime.waits.grants(session_id)]
         records = [{name: value for name, value in each.items() if value not in ("", None)} for each in shown]
         return {"grants": cast(list[GrantRecord], records)}
 
     async def revoke(self, request: Request, caller: Caller, body: dict[str, Json]) -> GrantPage:
-        """Revoke a grant of a session of the caller, and return those that are left."""
+        """Revoke a grant of a session of the caller, and return the remaining grants."""
         require_known(body)
         session_id, grant_id = request.path_params["session"], request.path_params["grant"]
         await caller.require(session_id)
@@ -147,8 +147,8 @@ class ServedWaits:
         """Answer the question of a planner, or resume a paused run with a message.
 
         Raises:
-            Problem: its agents are not here.
-            SuspensionError: the answer is not taken.
+            HTTPProblem: The agents of the run are not registered here.
+            SuspensionError: The answer was rejected.
         """
         agents, record = self._runtime.assembly.joined, open_wait.record
         if not isinstance(agents, Agents):
