@@ -1,7 +1,8 @@
-"""The tools of a snapshot as tools of Google's ADK: `toolgen[adk]`.
+"""Google ADK tools for the tools of a snapshot: `toolgen[adk]`.
 
-A question is a confirmation of ADK, whose payload has the preview and the whole arguments; the client's
-payload brings back what a person adds. Artifacts go to ADK's artifact service, where the runner has one.
+A question becomes an ADK confirmation whose payload contains the preview and all arguments. The payload that
+the client returns contains the person's additions. Artifacts go to ADK's artifact service if the runner has
+one.
 """
 
 from __future__ import annotations
@@ -30,20 +31,21 @@ __all__ = ["FACTS", "adk_tools"]
 
 log = logger("toolgen.adapters")
 FACTS: Final = "temp:toolgen:"
-"""Prefix of the state's key for a call's `ResultView.as_json()`; the call's id follows.
+"""Prefix of the state key for a call's `ResultView.as_json()`; the call's id follows.
 
-It is for `after_tool_callback` and plugins: ADK keeps no state of the prefix `temp:`.
+For `after_tool_callback` and plugins: ADK does not persist state with the prefix `temp:`.
 """
 _ASKED: Final = {"status": "suspended", "message": "this call is waiting for a person"}
 _ASKED_ONCE: Final = "the call asked a second question, but ADK can ask only once per call"
 _CONTENT: Final = "content_blocks"
-"""Key of the blocks beside a result; ADK takes the media out of it."""
+"""Key of the content blocks next to a result; ADK extracts the media from it."""
 
 
 def adk_tools(snapshot: Snapshot, meta: MetaOf[ToolContext] = NO_META) -> list[BaseTool]:
-    """Return the tools of a snapshot, in its order.
+    """Return the tools of a snapshot, in the order of the snapshot.
 
-    `meta` are the facts of each call, or what returns them of ADK's context of the call; never of the model.
+    `meta` is the facts of each call, or a function that derives them from ADK's context of the call. They
+    never come from the model.
     """
     calls = FrameworkCalls(interface="adk", snapshot=snapshot, meta=meta)
     return [ADKSnapshotTool(calls, spec, description) for spec, description in calls.tools]
@@ -68,7 +70,10 @@ class ADKSnapshotTool(BaseTool):
         )
 
     async def run_async(self, *, args: dict[str, Json], tool_context: ToolContext) -> object:
-        """Return what the model reads; None where the work goes on elsewhere and there is nothing to read."""
+        """Return the response for the model.
+
+        None if the work continues in the background without acknowledgement.
+        """
         call = self._calls.named(
             tool_context, self.name, args, tool_context.function_call_id or "", _checkpoint(tool_context)
         )
@@ -90,7 +95,7 @@ class ADKSnapshotTool(BaseTool):
             return None
         await _save_artifacts(tool_context, result)
         tool_context.state[f"{FACTS}{tool_context.function_call_id}"] = view.as_json()
-        if view.is_final:  # else as a callback has set it
+        if view.is_final:  # unless a callback has set it already
             tool_context.actions.skip_summarization = True
         return _response(view)
 
@@ -98,10 +103,10 @@ class ADKSnapshotTool(BaseTool):
 async def _confirmed(
     call: FrameworkCall, asked: Suspended, confirmation: ToolConfirmation, tool_context: ToolContext
 ) -> Result:
-    """Return the result of a call after what a person said in ADK's confirmation.
+    """Return the result of a call after a person answered ADK's confirmation.
 
-    The answer is to the question that ADK was given, whose id the session has kept, or to the one that the
-    payload names. A confirmation without either is one that a callback or plugin asked for.
+    The payload can name the question; otherwise the answer is for the question whose id is in the session
+    state. If both are missing, a callback or plugin requested the confirmation.
     """
     payload = confirmation.payload if isinstance(confirmation.payload, Mapping) else {}
     id_ = payload.get("id", tool_context.state.get(_asked_key(tool_context)))
@@ -112,7 +117,10 @@ async def _confirmed(
 
 
 def _answer(asked: Suspended, is_confirmed: bool, payload: Mapping[str, Any]) -> Json:
-    """Return a yes or a no, with what a person adds in the payload; to another question its `answer`."""
+    """Return a decision with the person's additions from the payload.
+
+    For other questions, the payload's `answer`.
+    """
     if asked.kind == "confirmation":
         added = {name: payload[name] for name in ("message", "payload") if payload.get(name) is not None}
         return {"approved": is_confirmed, **added}
@@ -124,7 +132,7 @@ def _asked_key(tool_context: ToolContext) -> str:
 
 
 def _checkpoint(tool_context: ToolContext) -> str:
-    """Return the event that has a call, the same when a later invocation goes on with it."""
+    """Return the event that contains a call; it is the same if a later invocation continues the call."""
     session = tool_context.session
     for event in reversed(session.events):
         if any(
@@ -135,7 +143,7 @@ def _checkpoint(tool_context: ToolContext) -> str:
 
 
 def _ask(tool_context: ToolContext, asked: Suspended) -> dict[str, Json]:
-    """Have ADK ask a person; return what stands in the place of a result until then."""
+    """Request an ADK confirmation, and return the placeholder for the result."""
     tool_context.state[_asked_key(tool_context)] = asked.id
     tool_context.request_confirmation(hint=question_text(asked), payload=approval_json(asked))
     tool_context.actions.skip_summarization = True
@@ -143,7 +151,7 @@ def _ask(tool_context: ToolContext, asked: Suspended) -> dict[str, Json]:
 
 
 async def _save_artifacts(tool_context: ToolContext, result: Result) -> None:
-    """Keep the artifacts in ADK's service, as `<tool>.<call>.<kind>.<n>.json`; without one, nowhere."""
+    """Save the artifacts in ADK's service as `<tool>.<call>.<kind>.<n>.json`, if the runner has one."""
     for n, artifact in enumerate(result.artifacts):
         name = f"{result.tool}.{tool_context.function_call_id}.{artifact.kind}.{n}.json"
         part = types.Part.from_bytes(data=artifact.json, mime_type="application/json")

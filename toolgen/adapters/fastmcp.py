@@ -1,7 +1,7 @@
-"""The tools of a snapshot as a provider of a FastMCP server: `toolgen[fastmcp]`.
+"""A FastMCP provider for the tools of a snapshot: `toolgen[fastmcp]`.
 
-A question goes to the client in the way of its era: as an `InputRequiredResult` since MCP 2026-07-28, as an
-`elicitation/create` before.
+How the client is asked a question depends on the MCP version: with an `InputRequiredResult` since 2026-07-28,
+with an `elicitation/create` request before.
 """
 
 from __future__ import annotations
@@ -53,21 +53,22 @@ log = logger("toolgen.adapters")
 _NO_FORMS: Final = "this client cannot show a question (MCP elicitation)"
 _CLEANUP_S: Final = 5.0
 _FACTS: Final = f"{META_PREFIX}result"
-"""Key in `_meta` that has `ResultView.as_json()`."""
+"""Key in `_meta` that contains `ResultView.as_json()`."""
 
 
 def fastmcp_provider(
     snapshot: Snapshot, meta: MetaOf[Context] = NO_META, *, approvals: Approvals = "out_of_band"
 ) -> Provider:
-    """Return a provider for `FastMCP(providers=[…])` whose tools are those of a snapshot.
+    """Return a provider for `FastMCP(providers=[…])` with the tools of a snapshot.
 
     Args:
-        snapshot: What is offered; its `instructions` are for those of the server.
-        meta: The facts of each call, or what returns them of FastMCP's context; never what a client says.
-        approvals: Whether an elicitation that the client answers is an approval.
+        snapshot: The tools to offer; add its `instructions` to the instructions of the server.
+        meta: Facts of each call, or a function that derives them from FastMCP's context; never from client
+            claims.
+        approvals: Whether an elicitation that the client answers counts as an approval.
 
     Raises:
-        ToolgenError: `approvals` is no `Approvals`.
+        ToolgenError: `approvals` is not a value of `Approvals`.
     """
     return _SnapshotProvider(
         FrameworkCalls(interface="fastmcp", snapshot=snapshot, meta=meta), known_approvals(approvals)
@@ -75,7 +76,7 @@ def fastmcp_provider(
 
 
 class _SnapshotProvider(Provider):
-    """Lists the tools."""
+    """Provider that lists the tools of a snapshot."""
 
     def __init__(self, calls: FrameworkCalls[Context], approvals: Approvals) -> None:
         super().__init__()
@@ -86,7 +87,7 @@ class _SnapshotProvider(Provider):
 
 
 class FastMCPSnapshotTool(Tool):
-    """Made by `fastmcp_provider`."""
+    """FastMCP tool, created by `fastmcp_provider`."""
 
     _calls: FrameworkCalls[Context] = PrivateAttr()
     _spec: Spec = PrivateAttr()
@@ -97,7 +98,7 @@ class FastMCPSnapshotTool(Tool):
     def of(
         cls, calls: FrameworkCalls[Context], spec: Spec, description: str, approvals: Approvals
     ) -> FastMCPSnapshotTool:
-        """Return the tool of a spec."""
+        """Return the FastMCP tool for a spec."""
         listed = _listed(spec)
         entry = listed.tool
         tool = cls(
@@ -115,30 +116,30 @@ class FastMCPSnapshotTool(Tool):
         return tool
 
     async def run(self, arguments: dict[str, Any]) -> ToolResult:
-        """Return the result of a call, or what the client has to ask a person first."""
+        """Return the result of a call, or the question that the client must show a person first."""
         context = get_context()
-        # ids of requests are those of a connection
+        # request ids are only unique within a connection
         call = self._calls.unnamed(context, self._spec.name, arguments, uuid.uuid4().hex)
         state = context.request_state
         try:
-            if state is None or not state.startswith(TOKEN_PREFIX):  # of a question asked around it
+            if state is None or not state.startswith(TOKEN_PREFIX):  # not our token
                 result = await call.result()
             else:
                 result = await self._resumed(context, state, call)
             return await self._ended(context, result, call)
         except SuspensionError as error:
             return _failed(error.message)
-        except (EngineError, StoreError) as error:  # FastMCP would show the text of it
+        except (EngineError, StoreError) as error:  # FastMCP would show its text to the client
             reference = log_failure(log, error, "a call of %s", self._spec.id)
             raise ToolError(
                 f"the server cannot read or store data at the moment (reference {reference}); try again later"
             ) from None
 
     async def _ended(self, context: Context, result: Result, call: FrameworkCall) -> ToolResult:
-        """Return a result; of a call that waits, after a person was asked, or what is to be asked.
+        """Return a result. If the call is suspended, ask a person first or return the question.
 
         Raises:
-            SuspensionError: somebody else has answered it.
+            SuspensionError: Another client or person has answered the question.
         """
         misfits = 0
         while (asked := result_view(result).approval) is not None:
@@ -159,15 +160,15 @@ class FastMCPSnapshotTool(Tool):
         return self._returned(result)
 
     def _may_ask(self, asked: Suspended) -> bool:
-        """Return whether an answer of the client counts."""
+        """Return whether an answer from the client is accepted."""
         is_approved_here = asked.kind != "confirmation" or self._approvals == "elicitation"
         return asked.kind != "credential" and is_approved_here
 
     async def _resumed(self, context: Context, token: str, call: FrameworkCall) -> Result:
-        """Return the result of a call after the answer that its client returns with.
+        """Return the result of a call after its client sent the answer in a new request.
 
         Raises:
-            SuspensionError: the call is of another session, or waits no more.
+            SuspensionError: The call belongs to another session, or is no longer suspended.
         """
         meta = call.meta
         asked = await call.snapshot.waits.show(token, session_id=meta.session_id)
@@ -178,7 +179,7 @@ class FastMCPSnapshotTool(Tool):
         return await self._answered(asked, response, call)
 
     async def _answered(self, asked: Suspended, response: ElicitResult, call: FrameworkCall) -> Result:
-        """Return the result of a call after what a person did with the form of this question."""
+        """Return the result of a call after a person used the form of this question."""
         if response.action == "accept":
             answer = answer_of(asked, response.content or {})
         elif response.action == "decline" and asked.kind == "confirmation":
@@ -188,7 +189,10 @@ class FastMCPSnapshotTool(Tool):
         return await call.answer(asked, {"id": asked.id, "answer": answer})
 
     async def _elicited(self, context: Context, asked: Suspended, call: FrameworkCall) -> ElicitResult:
-        """Return what the client answers; one that fails has cancelled, and one that leaves takes it back."""
+        """Return the client's answer: *cancel* if the request fails.
+
+        If the request is cancelled, cancel the call.
+        """
         form = form_of(asked)
         try:
             return await context.session.elicit_form(form.message, form.requested_schema, context.request_id)
@@ -200,7 +204,7 @@ class FastMCPSnapshotTool(Tool):
             raise
 
     def _returned(self, result: Result) -> ToolResult:
-        """Return a result as MCP sends it, with its facts in `_meta`."""
+        """Return a result in MCP form, with its facts in `_meta`."""
         view = result_view(result)
         status = result.status if view.work is None else "pending"
         shown = replace(result, status=status, json=view.text.encode())
@@ -210,9 +214,10 @@ class FastMCPSnapshotTool(Tool):
 
 
 def _listed(spec: Spec) -> ListedTool:
-    """Return how a tool is listed: for both eras in the words of 2025-11-25, since FastMCP has one list.
+    """Return the list entry of a tool; always as in MCP 2025-11-25, because FastMCP has one list.
 
-    Work that goes on without an acknowledgement has no structured content, so such a tool promises none.
+    Long-running work without an acknowledgement has no structured content, so its tool declares no output
+    schema.
     """
     listed = Listing().entry(spec, is_modern=False)
     may_be_silent = spec.long_running is not None and spec.long_running.ack is None
@@ -220,6 +225,6 @@ def _listed(spec: Spec) -> ListedTool:
 
 
 def _failed(message: str, id: str = "") -> ToolResult:
-    """Return the result of a call that was not executed, in the shape of the runtime's errors."""
+    """Return the result of a call that was not executed, in the form of the runtime's errors."""
     result: CallToolResult = error_result(message, UNAVAILABLE, **({"id": id} if id else {}))
     return ToolResult.from_mcp_result(result)

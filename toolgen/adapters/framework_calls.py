@@ -1,8 +1,8 @@
-"""Calls of a snapshot for a framework that runs the loop: who calls, and how a waiting call is answered.
+"""Calls of a snapshot for a framework that runs the loop: callers, and answers to suspended calls.
 
-A framework makes a call again, under the same id, after a person has answered, or because it runs a node of
-its graph again. The runtime knows the call by its name and executes it once, in another process too. No
-argument of a tool answers a question.
+A framework repeats a call under the same id after a person answered, or because it executes a node of its
+graph again. The runtime identifies the call by its name and executes it once, even in another process.
+Arguments of a tool never answer a question.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ from toolgen.waiting.waits import Waits
 C = TypeVar("C")
 
 MetaOf: TypeAlias = CallMeta | Callable[[C], CallMeta]
-"""The facts of a call, or what returns them of the framework's own context of the call."""
+"""Facts of a call, or a function that derives them from the framework's own context of the call."""
 Spec: TypeAlias = ToolSpec
 _Place: TypeAlias = tuple[str, str, str]
-"""Owner, session, and place or turn of the calls of one model answer."""
+"""Owner, session, and checkpoint or turn of the calls in one model answer."""
 
 
 class NamedAnswer(TypedDict):
-    """The answer of a person to one question."""
+    """A person's answer to one question."""
 
     id: str
     """`Suspended.id` of the question."""
@@ -50,7 +50,7 @@ class NamedAnswer(TypedDict):
 
 
 def named_answer(document: object) -> NamedAnswer | None:
-    """Return what was given, where it is an answer that names its question."""
+    """Return the document if it is an answer that names its question; None otherwise."""
     if not isinstance(document, Mapping) or not {"id", "answer"} <= set(document) <= {"id", "answer", "by"}:
         return None
     id_, by = document["id"], document.get("by", "")
@@ -60,10 +60,10 @@ def named_answer(document: object) -> NamedAnswer | None:
 
 
 def _to(asked: Suspended, document: object) -> NamedAnswer:
-    """Return an answer to this question.
+    """Return the document as an answer to this question.
 
     Raises:
-        OtherQuestionError: it names another one, or none.
+        OtherQuestionError: The document names another question, or none.
     """
     answer = named_answer(document)
     if answer is None:
@@ -79,36 +79,37 @@ def _to(asked: Suspended, document: object) -> NamedAnswer:
 
 @dataclass(slots=True, eq=False)
 class _Caller:
-    """Who waits for one call of a framework."""
+    """Caller of one framework call, which awaits its result."""
 
     is_detached: bool = False
-    """The call goes on if the caller is cancelled."""
+    """Whether the call continues if the caller is cancelled."""
     is_interrupted: bool = False
-    """The caller ends with a question, for which a framework cancels no other call."""
+    """Whether the caller ends with a question. In this case a framework cancels no other call."""
 
 
 def _needs_place(spec: Spec) -> bool:
-    """Return whether the result of one call of a tool must not be taken for that of another call."""
+    """Return whether the result of one call of a tool must not be reused for another call."""
     return spec.confirm is not None or not spec.may_repeat
 
 
 def waits_of(snapshot: Snapshot) -> Waits:
-    """Return `Runtime.waits` for a snapshot, whose protocol has only the part that `toolgen.calls` needs."""
+    """Return `Runtime.waits` of a snapshot, whose type declares only the part that `toolgen.calls` needs."""
     return cast(Waits, snapshot.waits)
 
 
 def decoded(projection: Projection, arguments: Mapping[str, object] | str) -> str:
-    """Return the arguments that a model sent as a document of the tool's own schema; nothing is checked."""
+    """Return a model's arguments as a JSON document for the tool's own schema, without validation."""
     text = arguments if isinstance(arguments, str) else json.dumps(arguments)
     return projection.decode(text).decode("utf-8", "surrogatepass")
 
 
 @frozen_record
 class FrameworkCalls(Generic[C]):
-    """The calls that one framework makes of the tools of a snapshot, with the facts that the host gives.
+    """Calls that one framework makes to the tools of a snapshot, with facts from the host.
 
     Raises:
-        ToolgenError: it is given no snapshot, such as the runtime itself, or no facts.
+        ToolgenError: `snapshot` is not a snapshot (for example the runtime itself), or `meta` is no
+            `CallMeta`.
     """
 
     interface: str
@@ -116,7 +117,7 @@ class FrameworkCalls(Generic[C]):
     snapshot: Snapshot
     meta: MetaOf[C]
     _callers: dict[_Place, list[_Caller]] = field(default_factory=dict, init=False, repr=False)
-    """Those who wait for calls now, by the place of the calls."""
+    """Callers that await a result now, by the place of their calls."""
 
     def __post_init__(self) -> None:
         snapshot: object = self.snapshot
@@ -142,9 +143,9 @@ class FrameworkCalls(Generic[C]):
         ]
 
     def projected(self, dialect: str) -> list[tuple[Spec, Projection]]:
-        """Return the tools in the order of the snapshot, as a provider is told of them in a dialect.
+        """Return the tools in the order of the snapshot, each with its declaration in a provider's dialect.
 
-        What a model sends is decoded by the projection, with `decoded`.
+        Decode the model's arguments with this projection: `decoded`.
         """
         entries = [
             {**tool_entry(spec.record()), "description": description} for spec, description in self.tools
@@ -152,7 +153,7 @@ class FrameworkCalls(Generic[C]):
         return list(zip(self.snapshot.specs, declarations(entries, dialect).projections, strict=True))
 
     def meta_of(self, context: C, tool_call_id: str) -> CallMeta:
-        """Return the facts of a call; its id is the framework's, where the host gives none."""
+        """Return the facts of a call. If the host sets no call id, the framework's id is used."""
         meta = self.meta if isinstance(self.meta, CallMeta) else self.meta(context)
         return meta if meta.tool_call_id else replace(meta, tool_call_id=tool_call_id)
 
@@ -166,14 +167,14 @@ class FrameworkCalls(Generic[C]):
         *,
         may_ask: bool = False,
     ) -> FrameworkCall:
-        """Return a call that the framework may make again; one without an id is another call each time.
+        """Return a call that the framework can repeat. A call without an id is a new call each time.
 
-        `checkpoint` is its place in the conversation: the same whenever the framework makes the call again,
-        and another one where a model gives the id again. If the framework knows none, it is the turn. Without
-        a turn a call is another one each time, unless it needs a place.
+        `checkpoint` is the position of the call in the conversation: the same if the framework repeats the
+        call, and another one if a model reuses the id. If the framework knows no position, the turn is used.
+        Without a turn, a call is a new call each time, unless it needs a position.
 
         Raises:
-            ToolgenError: a call of this tool has neither a place nor a turn.
+            ToolgenError: A call of this tool needs a position, and has neither a checkpoint nor a turn.
         """
         meta, caller = self.meta_of(context, call_id), _Caller()
         if call_id and not checkpoint and not meta.turn_id:
@@ -198,13 +199,13 @@ class FrameworkCalls(Generic[C]):
         )
 
     def require_turn(self, may_ask: Collection[str] = ()) -> None:
-        """Raise for a framework that knows no place of a call, if the facts of all calls have no turn.
+        """Raise if calls need a position, the framework knows none, and the facts of all calls have no turn.
 
         Args:
-            may_ask: Ids of further tools whose calls need a place.
+            may_ask: Ids of further tools whose calls need a position.
 
         Raises:
-            ToolgenError: as said; a function that returns the facts is asked at each call.
+            ToolgenError: `meta` has no turn. If `meta` is a function, each call is checked instead.
         """
         if isinstance(self.meta, CallMeta) and not self.meta.turn_id:
             for spec in self.snapshot.specs:
@@ -222,7 +223,7 @@ class FrameworkCalls(Generic[C]):
     def unnamed(
         self, context: C, tool: str, arguments: Mapping[str, object] | str, tool_call_id: str
     ) -> FrameworkCall:
-        """Return a call whose id the framework does not know, so that it cannot make it again."""
+        """Return a call whose id the framework does not know, so that it cannot repeat it."""
         call = self.named(context, tool, arguments, "")
         if call.meta.tool_call_id:
             return call
@@ -241,14 +242,14 @@ class FrameworkCall:
     name: CallName | None
     caller: _Caller = field(repr=False)
     callers: dict[_Place, list[_Caller]] = field(repr=False)
-    """Those of `FrameworkCalls`."""
+    """The callers of `FrameworkCalls`."""
 
     @contextmanager
     def among_siblings(self) -> Iterator[None]:
-        """Let the calls of the same place go on if this one fails and the framework cancels them for it.
+        """Let the sibling calls of the same place continue if this call fails and the framework cancels them.
 
-        A framework does not say why it cancels a call. If another call of the same place has raised an error
-        before, that is the reason, and not that somebody has stopped the run.
+        A framework does not report why it cancels a call. If a sibling call has raised an error before, that
+        error is the reason, and nobody has stopped the run.
         """
         meta, turn = self.meta, "" if self.name is None else self.name.checkpoint or self.meta.turn_id
         place = (meta.requested_by, meta.session_id, turn)
@@ -267,35 +268,37 @@ class FrameworkCall:
                 self.callers.pop(place, None)
 
     async def result(self) -> ToolResult:
-        """Return the result: of the call that is made now, or of the same one that was made before."""
+        """Return the result of this call, or of the same call if it was made before."""
         if self.name is None:
             return await self.snapshot.call(self.tool, self.arguments, self.meta)
         return await self.snapshot.call_once(self.name, self.tool, self.arguments, self.meta)
 
     async def question(self) -> Suspended | None:
-        """Return what the call asks that was made before with the same arguments; None for nothing."""
+        """Return the pending question of the earlier call with the same arguments; None if there is none."""
         calls = waits_of(self.snapshot).named_calls(self.tool)
         if self.name is None or calls is None:
             return None
         return await calls.question(self.name, self.arguments, self.meta)
 
     async def question_ids(self) -> frozenset[str] | None:
-        """Return the ids of all that the call has asked; None if its record is gone, or it was not made."""
+        """Return the ids of all questions that the call has asked.
+
+        None if its record is gone, or was never written.
+        """
         calls = waits_of(self.snapshot).named_calls(self.tool)
         if self.name is None or calls is None:
             return frozenset()
         return await calls.question_ids(self.name, self.arguments, self.meta)
 
     async def answer(self, asked: Suspended, document: object, wait_s: float | None = None) -> ToolResult:
-        """Return the result after a `NamedAnswer`; suspended as before, with a reason, if it is refused.
+        """Return the result after a `NamedAnswer`; suspended again, with a reason, if the answer is rejected.
 
-        Where nobody's answer is taken any more, it is what became of the call. It takes as long as the call
-        takes, and who is cancelled meanwhile cancels the call; with `wait_s` it is pending after so many
-        seconds, and the call goes on.
+        If the call no longer accepts an answer, return its outcome. The method waits for the call, and
+        cancelling the method cancels the call. With `wait_s`, the result is pending after that many seconds,
+        and the call continues.
 
         Raises:
-            Exception: the engine, or its store, cannot be used; the call can be made again, and the same
-                answer given.
+            Exception: The engine or its store cannot be used. The call can be repeated with the same answer.
         """
         try:
             answer = _to(asked, document)
@@ -307,16 +310,17 @@ class FrameworkCall:
             return await self.result()
 
     async def answer_by_call(self, asked: Suspended, answer: Json, by: str = "") -> ToolResult:
-        """Return the result after an answer that a framework kept by the id of the call alone.
+        """Return the result after an answer that a framework stored only by the id of the call.
 
-        It counts for the first question of the call alone, which is all that a framework is sure to have
-        shown: a further one, one that is asked again, and one of the agent that does it want to be named.
+        The answer is accepted only for the first question of the call, because that is the only question that
+        the framework has certainly shown. Further questions, repeated questions and questions of a
+        sub-agent's call must be named.
         """
         is_first = asked.number == 1 and not asked.reason and asked.outer is None
         return await self.answer(asked, {"id": asked.id, "answer": answer, "by": by} if is_first else None)
 
     async def cancel(self, asked: Suspended, reason: str) -> ToolResult:
-        """Return the denial of a call that nobody is going to answer."""
+        """Cancel a suspended call that nobody will answer, and return its result."""
         return await self._deliver(asked, cancel_answer(reason), "", None)
 
     async def _deliver(self, asked: Suspended, answer: Json, by: str, wait_s: float | None) -> ToolResult:

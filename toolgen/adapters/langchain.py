@@ -1,7 +1,8 @@
-"""The tools of a snapshot as tools of LangChain: `toolgen[langchain]`.
+"""LangChain tools for the tools of a snapshot: `toolgen[langchain]`.
 
-LangChain's core has no way to ask a person, so the host gives one: a function that returns the answer, or
-`toolgen.adapters.langgraph.langgraph_ask`. What the model does not read stands in `ToolMessage.artifact`.
+LangChain's core cannot ask a person, so the host passes a function that returns the answer, or
+`toolgen.adapters.langgraph.langgraph_ask`. `ToolMessage.artifact` contains the facts that the model does not
+read.
 """
 
 from __future__ import annotations
@@ -38,15 +39,15 @@ with extra("langchain"):
 __all__ = ["AskPerson", "Asks", "NamedAnswer", "langchain_tools"]
 
 AskPerson: TypeAlias = Callable[[Suspended], Awaitable[NamedAnswer | None]]
-"""Returns a person's answer, with the `id` of the question; None to deny the call, since nobody answers.
+"""Returns a person's answer, with the `id` of the question; None denies the call, because nobody answers.
 
-What it raises leaves the call waiting, and the next call of the same name asks the same again.
+If it raises, the call stays suspended, and the next call with the same name asks the same question again.
 """
 
 
 @runtime_checkable
 class Asks(Protocol):
-    """Asks a person about a call otherwise than by a function that returns the answer."""
+    """Asks a person about a call without a function that returns the answer."""
 
     async def call_result(self, call: FrameworkCall) -> Result:
         """Make a call and return its result, after the answers of a person; suspended without them."""
@@ -55,18 +56,19 @@ class Asks(Protocol):
 
 NOBODY = "no person could be asked"
 SENT_BY = "toolgen_sent_by"
-"""Key of the options of a config: the namespace of a task, and that of the node that sends it its call."""
+"""Config option with two namespaces: of a task, and of the node that sends the task its call."""
 
 
 def langchain_tools(
     snapshot: Snapshot, meta: MetaOf[RunnableConfig] = NO_META, *, ask: AskPerson | Asks | None = None
 ) -> list[BaseTool]:
-    """Return the tools of a snapshot, in its order; they are asynchronous.
+    """Return the tools of a snapshot, in the order of the snapshot; they are asynchronous.
 
     Args:
-        snapshot: What is offered.
-        meta: The facts of each call, or what returns them of the config of the call; never of the model.
-        ask: Asks a person; without it, calls that need one are denied.
+        snapshot: The tools to offer.
+        meta: Facts of each call, or a function that derives them from the config of the call. They never come
+            from the model.
+        ask: Asks a person; if it is missing, calls that need a person are denied.
     """
     calls = FrameworkCalls(interface="langchain", snapshot=snapshot, meta=meta)
     asks = ask if ask is None or isinstance(ask, Asks) else _HostAsks(ask)
@@ -75,12 +77,12 @@ def langchain_tools(
 
 @frozen_record(kw_only=False)
 class _HostAsks:
-    """Asks a person by a function of the host."""
+    """Asks a person with a function of the host."""
 
     ask: AskPerson
 
     async def call_result(self, call: FrameworkCall) -> Result:
-        """Return the result of a call after the answers of a person, three for one question at most."""
+        """Return the result of a call after a person's answers, at most three for one question."""
         result = await call.result()
         misfits = 0
         while (asked := result_view(result).approval) is not None and misfits < MOST_MISFITS:
@@ -92,10 +94,10 @@ class _HostAsks:
         return result
 
     async def _answer(self, asked: Suspended) -> NamedAnswer | None:
-        """Return what a person answers.
+        """Return a person's answer.
 
         Raises:
-            ToolgenError: the function interrupts a graph.
+            ToolgenError: The function interrupts a LangGraph graph.
         """
         try:
             return await self.ask(asked)
@@ -110,7 +112,7 @@ class _HostAsks:
 
 
 class LangChainSnapshotTool(BaseTool):
-    """Made by `langchain_tools`."""
+    """LangChain tool, created by `langchain_tools`."""
 
     _calls: FrameworkCalls[RunnableConfig] = PrivateAttr()
     _spec: Spec = PrivateAttr()
@@ -120,7 +122,7 @@ class LangChainSnapshotTool(BaseTool):
     def of(
         cls, calls: FrameworkCalls[RunnableConfig], spec: Spec, description: str, asks: Asks | None
     ) -> LangChainSnapshotTool:
-        """Return the tool of a spec."""
+        """Return the LangChain tool for a spec."""
         tool = cls(
             name=spec.name,
             description=description,
@@ -135,7 +137,7 @@ class LangChainSnapshotTool(BaseTool):
     def _to_args_and_kwargs(
         self, tool_input: str | dict[str, Json], tool_call_id: str | None
     ) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        """Return the arguments as one value, since a tool may name one of its own `config`."""
+        """Return the arguments as one value, because a tool can have an argument named `config`."""
         return (tool_input, tool_call_id), {}
 
     def _run(self, arguments: Any, tool_call_id: str | None, config: RunnableConfig) -> object:
@@ -144,10 +146,10 @@ class LangChainSnapshotTool(BaseTool):
     async def _arun(
         self, arguments: dict[str, Json] | str, tool_call_id: str | None, config: RunnableConfig
     ) -> ToolMessage | str:
-        """Return what the model reads, as a message where it was called by a model.
+        """Return the text for the model; as a message if a model made the call.
 
         Raises:
-            ToolException: it failed, and no model called it.
+            ToolException: The call failed, and no model made it.
         """
         call = self._calls.named(config, self.name, arguments, tool_call_id or "", _checkpoint(config))
         with call.among_siblings():
@@ -169,10 +171,10 @@ class LangChainSnapshotTool(BaseTool):
 
 
 def _checkpoint(config: RunnableConfig) -> str:
-    """Return the place of a call in a graph, the same when LangGraph runs its node again; "" outside of one.
+    """Return the position of a call in a graph, the same if LangGraph repeats its node; "" outside a graph.
 
-    A task has the same namespace then, and another one in each step of a thread. What a node sends to tasks
-    of its own is in the place of that node, which LangGraph may send anew.
+    A repeated task has the same namespace; each step of a thread has another one. Calls that a node sends to
+    tasks of their own have the position of that node, because LangGraph can send them again.
     """
     options = config.get("configurable", {})
     namespace = str(options.get("checkpoint_ns") or "")
@@ -182,7 +184,7 @@ def _checkpoint(config: RunnableConfig) -> str:
 
 
 def _content(view: ResultView) -> str | list[str | dict[Any, Any]]:
-    """Return the text, or standard content blocks of LangChain 1 where there are others beside it."""
+    """Return the text, or standard content blocks of LangChain 1 if there are further blocks."""
     if not view.content:
         return view.text
     return [{"type": "text", "text": view.text}, *map(_block, view.content)]

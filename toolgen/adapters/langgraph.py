@@ -1,8 +1,8 @@
-"""Questions to people through LangGraph interrupts: `toolgen[langgraph]`.
+"""LangGraph interrupts as questions to people: `toolgen[langgraph]`.
 
-LangGraph numbers the interrupts of a task and assigns resume values by number, also to questions of the
-application. So a call takes only the values that name its questions, and an ended call takes them again
-whenever its node runs again.
+LangGraph numbers the interrupts of a task and assigns resume values by number, even to questions of the
+application. Therefore a call accepts only values that name its questions, and an ended call consumes them
+again whenever its node runs again.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ _BY_ID: Final = "resume the graph by interrupt id: Command(resume={interrupt.id:
 
 
 class ResumeError(ToolgenError, GraphBubbleUp):
-    """A call does not go on, since a value that resumes its graph would reach another question than its own.
+    """A call was not continued, because a value that resumes its graph would answer another question.
 
-    Nothing of the call was executed and no value was taken, so that the graph can be resumed by the right
-    one. No `ToolNode` makes a message for the model of it.
+    Nothing of the call was executed and no value was consumed, so the graph can be resumed with the right
+    value. `ToolNode` does not convert this error to a message for the model.
     """
 
 
@@ -46,25 +46,25 @@ class _Running:
 
     task: GraphTask
     is_shared: bool
-    """Another call has run in the same task meanwhile."""
+    """Whether another call has run in the same task in the meantime."""
 
 
 class LangGraphAsk:
-    """`ask` of `langchain_tools`: interrupts the graph with the question, whose answer resumes it.
+    """`ask` for `langchain_tools`: interrupts the graph with the question, and resumes with the answer.
 
-    The value of an interruption is `approval_json` of the question. What resumes the graph is `{"id": …,
-    "answer": …}`, with the `id` of that value, and may have `by`.
+    The interrupt's value is `approval_json` of the question. The resume value is `{"id": …, "answer": …}`,
+    with the `id` of the interrupt's value, and optionally `by`.
     """
 
     def __init__(self) -> None:
         self._running: list[_Running] = []
 
     async def call_result(self, call: FrameworkCall) -> ToolResult:
-        """Return the result of a call that is made now, after the answers that LangGraph has.
+        """Return the result of a call after the answers that LangGraph has.
 
         Raises:
             GraphInterrupt: LangGraph has no further answer, and asks.
-            ResumeError: the values of LangGraph are for something else, or the record of the call is gone.
+            ResumeError: The resume values are for another question, or the record of the call is gone.
         """
         if call.name is None:
             result = await call.result()
@@ -96,10 +96,10 @@ class LangGraphAsk:
 
     @contextmanager
     def _executed(self, task: GraphTask) -> Iterator[_Running]:
-        """Note that a call is executed in a task, with the others there.
+        """Register a call that is executed in a task, next to the other calls of the task.
 
         Raises:
-            ResumeError: LangGraph has a value of an earlier resume, and would hand it to the next question.
+            ResumeError: LangGraph has a value of an earlier resume, and would pass it to the next question.
         """
         if task.is_mixed:
             raise ResumeError(
@@ -119,7 +119,7 @@ class LangGraphAsk:
             self._running.remove(running)
 
     async def _after_answers(self, call: FrameworkCall, running: _Running) -> ToolResult:
-        """Return the result of a call; suspended after three answers that do not fit."""
+        """Return the result of a call; it is suspended after three rejected answers."""
         result = await call.result()
         misfits, reason = 0, ""
         while (asked := result_view(result).approval) is not None and misfits < MOST_MISFITS:
@@ -131,7 +131,7 @@ class LangGraphAsk:
                     "time",
                 )
             answer = await self._answer(call, replace(asked, reason=reason or asked.reason))
-            if answer["id"] == asked.id:  # else it was to an earlier question of the call, and is known
+            if answer["id"] == asked.id:  # otherwise it answers an earlier question of the call
                 again = (await call.answer(asked, answer, wait_s=0)).suspension
                 is_misfit = asks_again(asked, again)
                 misfits += is_misfit
@@ -140,11 +140,11 @@ class LangGraphAsk:
         return result
 
     async def _answer(self, call: FrameworkCall, asked: Suspended) -> NamedAnswer:
-        """Return the value at the place of a question, which answers one of its call.
+        """Return the value at the position of a question, which answers a question of the same call.
 
         Raises:
-            GraphInterrupt: LangGraph has none.
-            ResumeError: it has another one, which was not taken.
+            GraphInterrupt: LangGraph has no value.
+            ResumeError: The value answers another question; it was not consumed.
         """
         own = {asked.id, *(await call.question_ids() or ())}
         task = current_task()
@@ -157,7 +157,7 @@ class LangGraphAsk:
         return answer
 
     async def _take_own(self, call: FrameworkCall) -> None:
-        """Take the answers of a call that asks no more, so that the next question has its own number."""
+        """Consume the answers of an ended call, so that the next question has its own number."""
         task = current_task()
         if task is None or not task.has_value:
             return
@@ -189,4 +189,4 @@ def _unfit(asked: Suspended, *, is_by_id: bool) -> ResumeError:
 
 
 langgraph_ask: Final = LangGraphAsk()
-"""The `ask` of `langchain_tools` in a graph."""
+"""`ask` for `langchain_tools` in a graph."""

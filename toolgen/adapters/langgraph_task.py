@@ -1,7 +1,7 @@
-"""Values that LangGraph passes to the next `interrupt()` of a task; the only reader of its private parts.
+"""Values that LangGraph passes to the next `interrupt()` of a task; only this module reads its private parts.
 
-They are unchanged since LangGraph 1.2.20, in which each question of a task has its own id and a retried node
-counts from 0 again. If one is missing, the import fails.
+These parts are unchanged since LangGraph 1.2.20, in which each question of a task has its own id and a
+retried node counts from 0 again. If one of them is missing, the import fails.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _COUNT: Final = "count("
 
 @frozen_record
 class GraphTask:
-    """The place of the next `interrupt()` of a task."""
+    """Position of the next `interrupt()` of a task."""
 
     node: str
     pad: object
@@ -32,31 +32,34 @@ class GraphTask:
     value: Any
     """Return value of the next `interrupt()`; None if there is none."""
     is_recorded: bool
-    """LangGraph keeps the value for this task; else it goes to whoever asks first."""
+    """Whether LangGraph stores the value for this task; otherwise the first question gets it."""
     is_mixed: bool
-    """The run was resumed by ids, and a value of an earlier resume is still there."""
+    """Whether the run was resumed by ids while a value of an earlier resume is still there."""
     take: Callable[[bool], Any]
-    """Returns the value that goes to whoever asks first, and takes it if it is called with True."""
+    """Returns the value that the first question would get; consumes it if called with True."""
 
     @property
     def has_value(self) -> bool:
-        """Whether the next `interrupt()` returns a value, unless somebody else has taken that."""
+        """Whether the next `interrupt()` returns a value, unless another question has consumed it."""
         return self.value is not None
 
     def has_value_left(self) -> bool:
-        """Whether nobody else has taken the value. One that goes to who asks first is taken by that."""
+        """Return whether the value is still available.
+
+        A value that is not stored for this task is consumed.
+        """
         return self.is_recorded or self.take(True) is not None
 
     def is_same(self, other: GraphTask) -> bool:
-        """Whether the other is of the same execution of the same task."""
+        """Return whether both tasks are the same execution of the same task."""
         return self.pad is other.pad
 
 
 def current_task() -> GraphTask | None:
-    """Return the task that runs here; None outside of a graph."""
+    """Return the task that runs here; None outside a graph."""
     try:
         config = get_config()
-    except RuntimeError:  # nothing of LangChain runs here
+    except RuntimeError:  # LangChain runs nothing here
         return None
     facts: dict[str, Any] = config.get("configurable", {})
     if (pad := facts.get(_PAD)) is None:
@@ -75,16 +78,16 @@ def current_task() -> GraphTask | None:
 
 
 def _number(counter: Any) -> int:
-    """Return the number of the next interruption, which a counter says when it is counted alone."""
-    count = counter._counter  # None before the first one, else `itertools.count(0).__next__`
+    """Return the number of the next interrupt from a counter, without incrementing it."""
+    count = counter._counter  # None before the first interrupt, then `itertools.count(0).__next__`
     return 0 if count is None else int(repr(count.__self__)[len(_COUNT) : -1])
 
 
 def _require_parts() -> None:
-    """Raise where LangGraph has not the parts that `current_task` reads, or another meaning of them.
+    """Raise if LangGraph lacks the parts that `current_task` reads, or if they work differently.
 
     Raises:
-        ToolgenError: as said.
+        ToolgenError: LangGraph's private parts are not the expected ones.
     """
     cause: Exception | None = None
     try:

@@ -1,4 +1,4 @@
-"""A node of LangGraph that executes each call of a message in a task of its own."""
+"""LangGraph node that executes each call of a message in its own task."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ with extra("langgraph"):
     from langgraph.types import Command, Send
 
 _AROUND: Final = ContextVar[tuple[Any, str]]("around")
-"""State and namespace of the node in the graph around: the same in each run, and so in no checkpoint."""
+"""State and namespace of the node in the outer graph: the same in each run, so they are not checkpointed."""
 
 
 class _Calls(TypedDict):
@@ -33,17 +33,17 @@ class _Calls(TypedDict):
 def toolgen_tool_node(
     tools: Sequence[BaseTool], *, name: str = "tools", messages_key: str = "messages", **options: Any
 ) -> Runnable[Any, Any]:
-    """Return a node that stands where a `ToolNode` stands, and executes each call in a task of its own.
+    """Return a node that replaces a `ToolNode`, and executes each call in its own task.
 
-    LangGraph hands out the answers of a task by number, so that questions of calls that run side by side in
-    one task could get each other's. Here each call has numbers of its own. All have ended or ask when the
-    graph stops for its questions. It is asynchronous.
+    LangGraph assigns the answers of a task by number, so questions of concurrent calls in one task could get
+    each other's answers. Here each call has its own numbers. When the graph stops for its questions, every
+    call has ended or asks a question. The node is asynchronous.
 
     Args:
-        tools: Toolgen's and others.
+        tools: Tools of toolgen and others.
         name: Name of the node.
-        messages_key: Where the state has its messages.
-        options: Those of `ToolNode`, such as `handle_tool_errors` and `awrap_tool_call`.
+        messages_key: Key of the messages in the state.
+        options: Options of `ToolNode`, for example `handle_tool_errors` and `awrap_tool_call`.
     """
     node = ToolNode(tools, name=name, messages_key=messages_key, **options)
     graph = _each_call_a_task(node)
@@ -51,7 +51,7 @@ def toolgen_tool_node(
     async def execute(state: Any, config: RunnableConfig) -> Any:
         calls = _calls(state, messages_key)
         if not calls:
-            return await node.ainvoke(state, config)  # it says what is wrong
+            return await node.ainvoke(state, config)  # `ToolNode` reports the error
         _AROUND.set((state, config.get("configurable", {}).get("checkpoint_ns", "")))
         ended = await graph.ainvoke({"calls": calls}, config)
         return _combined(ended["outputs"], messages_key, is_list=isinstance(state, list))
@@ -60,7 +60,7 @@ def toolgen_tool_node(
 
 
 def _each_call_a_task(node: ToolNode) -> Any:
-    """Return a graph that sends each call to a node, and keeps what that returns, also a `Command`."""
+    """Return a graph that sends each call to a node, and collects its outputs, including `Command`s."""
 
     async def call(state: Any, config: RunnableConfig) -> dict[str, list[Any]]:
         around, namespace = _AROUND.get()
@@ -79,7 +79,7 @@ def _each_call_a_task(node: ToolNode) -> Any:
 
 
 def _calls(state: Any, messages_key: str) -> list[ToolCall]:
-    """Return the calls of the newest message of a model; none if the state has no messages."""
+    """Return the calls of the newest model message; none if the state has no messages."""
     if isinstance(state, list):
         messages = state
     elif isinstance(state, Mapping):
@@ -91,7 +91,7 @@ def _calls(state: Any, messages_key: str) -> list[ToolCall]:
 
 
 def _combined(outputs: Sequence[Any], messages_key: str, *, is_list: bool) -> Any:
-    """Return what `ToolNode` returns of all calls at once."""
+    """Combine the outputs as if `ToolNode` had executed all calls at once."""
     updates = [output[messages_key] if is_list and isinstance(output, dict) else output for output in outputs]
     commands = [output for output in outputs if isinstance(output, Command)]
     if not commands:
@@ -105,6 +105,6 @@ def _combined(outputs: Sequence[Any], messages_key: str, *, is_list: bool) -> An
 
 
 def _sends(command: Command[Any]) -> list[Send]:
-    """Return the tasks that a command starts; LangGraph takes one command for the graph above alone."""
+    """Return the tasks that a command starts; LangGraph accepts only one command for the parent graph."""
     goto = command.goto if isinstance(command.goto, list) else []
     return [target for target in goto if isinstance(target, Send)]
