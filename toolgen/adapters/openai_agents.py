@@ -1,8 +1,9 @@
-"""The tools of a snapshot as function tools of OpenAI's Agents SDK: `toolgen[openai-agents]`.
+"""Function tools of OpenAI's Agents SDK for the tools of a snapshot: `toolgen[openai-agents]`.
 
-The SDK asks whether a call needs approval before it runs it, and shows a person its name and its arguments. A
-tool that may ask is therefore called there: its question waits in the runtime, where `openai_agents_question`
-finds it. What the model does not read stands in `ToolCallOutputItem.custom_data`.
+Before the SDK runs a call, it asks whether the call needs approval, and shows a person its name and
+arguments. Therefore a tool that can ask is called at that point: its question is suspended in the runtime,
+where `openai_agents_question` finds it. `ToolCallOutputItem.custom_data` contains the facts that the model
+does not read.
 """
 
 from __future__ import annotations
@@ -33,13 +34,15 @@ with extra("openai-agents"):
 __all__ = ["AnswerOf", "NamedAnswer", "openai_agents_question", "openai_agents_tools"]
 
 AnswerOf: TypeAlias = Callable[[RunContextWrapper[object], Suspended], NamedAnswer | None]
-"""Returns what the person has answered whose approval the SDK knows, with the `id` of the question; None
-where there is no answer."""
+"""Returns the answer of a person whose approval the SDK knows, with the `id` of the question.
+
+None without one.
+"""
 _INTERFACE: Final = "openai-agents"
 _STRICT: Final = "openai-responses-strict"
 _PLAIN: Final = "openai-responses"
 _MOST_EARLY: Final = 1_000
-"""Results of one tool that one run may leave to be fetched."""
+"""Maximum number of unfetched results of one tool per run."""
 _NOT_ASKED: Final = "no approval was requested for this call"
 
 
@@ -50,21 +53,21 @@ def openai_agents_tools(
     may_ask: Collection[str] | None = None,
     answer: AnswerOf | None = None,
 ) -> list[FunctionTool]:
-    """Return the tools of a snapshot, in its order.
+    """Return the tools of a snapshot, in the order of the snapshot.
 
     Args:
-        snapshot: What is offered.
-        meta: The facts of each call, or what returns them of the run's context; never of the model. Their
-            `turn_id` is another one for each run, and the same one when a run is resumed.
-        may_ask: Ids of the tools whose calls may wait for a person; by default those with a confirmation,
-            and those that an agent answers. Another tool that asks is denied.
-        answer: What a person adds to an approval, or answers to a question of a tool; by default a yes to the
-            first question of a call.
+        snapshot: The tools to offer.
+        meta: Facts of each call, or a function that derives them from the run's context; never from the
+            model. Their `turn_id` must differ for each run, and must be the same when a run is resumed.
+        may_ask: Ids of the tools whose calls can wait for a person; by default the tools with a confirmation,
+            and the tools that an agent executes. If another tool asks, its call is denied.
+        answer: Returns a person's addition to an approval, or the answer to a question of a tool; by default
+            the first question of a call is approved.
 
     Raises:
-        ToolgenError: `meta` has no `turn_id`, and a tool may ask or must not run twice: the SDK does not say
-            in which run a call is made, and a model may give the same id in each. A function that returns
-            facts without one raises when such a tool is called.
+        ToolgenError: `meta` has no `turn_id`, and a tool can ask or must not run twice: the SDK does not
+            report the run of a call, and a model can reuse an id in each run. If a function returns facts
+            without `turn_id`, the error is raised when such a tool is called.
     """
     calls = FrameworkCalls(interface=_INTERFACE, snapshot=snapshot, meta=meta)
     asking = {spec.id for spec in snapshot.specs if _may_ask(snapshot, spec)} if may_ask is None else may_ask
@@ -76,7 +79,7 @@ def openai_agents_tools(
 
 
 def _projected(calls: FrameworkCalls[Any]) -> list[tuple[Spec, Projection]]:
-    """Return the tools in OpenAI's strict dialect, those that the SDK would rewrite in the plain one."""
+    """Return the tools in OpenAI's strict dialect, or the plain one if the SDK would rewrite a schema."""
     return [
         (spec, strict if _is_kept(strict) else plain)
         for (spec, strict), (_, plain) in zip(calls.projected(_STRICT), calls.projected(_PLAIN), strict=True)
@@ -84,7 +87,7 @@ def _projected(calls: FrameworkCalls[Any]) -> list[tuple[Spec, Projection]]:
 
 
 def _is_kept(projection: Projection) -> bool:
-    """Return whether the SDK sends the schema as it is: it rewrites those that it takes for strict."""
+    """Return whether the SDK sends the schema unchanged; it rewrites schemas that it considers strict."""
     if not projection.is_strict:
         return True
     text = json.dumps(projection.schema)
@@ -97,10 +100,10 @@ def _is_kept(projection: Projection) -> bool:
 async def openai_agents_question(
     snapshot: Snapshot, item: ToolApprovalItem, meta: CallMeta = NO_META
 ) -> Suspended | None:
-    """Return what an interruption asks a person, with the token that takes it back.
+    """Return the question of an interruption, with the token that answers it.
 
-    None where nothing waits, such as for arguments that are no JSON: an approval would run nothing.
-    `meta` are the facts of the call.
+    None if no call is suspended, for example for arguments that are not JSON: an approval would run nothing.
+    `meta` is the facts of the call.
     """
     calls: FrameworkCalls[None] = FrameworkCalls(interface=_INTERFACE, snapshot=snapshot, meta=meta)
     for spec, projection in _projected(calls):
@@ -111,25 +114,25 @@ async def openai_agents_question(
 
 
 class _EarlyResults:
-    """Results of calls that ended while the SDK asked whether they need approval, until it runs the calls.
+    """Results of calls that ended during the SDK's approval check, until the SDK runs the calls.
 
-    A run that is cancelled in between leaves them: they are dropped with its usage, the object that all
-    contexts of one run share.
+    If a run is cancelled in between, its results are dropped together with its usage, the object that all
+    contexts of a run share.
     """
 
     def __init__(self) -> None:
         self._of_run: dict[int, dict[str, ToolResult]] = {}
 
     def has(self, context: RunContextWrapper[object], call_id: str) -> bool:
-        """Return whether the result of a call is kept."""
+        """Return whether the result of a call is stored."""
         return call_id in self._of_run.get(id(context.usage), ())
 
     def is_full(self, context: RunContextWrapper[object]) -> bool:
-        """Return whether no further result of this run is kept."""
+        """Return whether the maximum number of results of this run is stored."""
         return len(self._of_run.get(id(context.usage), ())) >= _MOST_EARLY
 
     def keep(self, context: RunContextWrapper[object], call_id: str, result: ToolResult) -> None:
-        """Keep the result of a call."""
+        """Store the result of a call."""
         key = id(context.usage)
         if key not in self._of_run:
             self._of_run[key] = {}
@@ -137,13 +140,13 @@ class _EarlyResults:
         self._of_run[key][call_id] = result
 
     def take(self, context: RunContextWrapper[object], call_id: str) -> ToolResult | None:
-        """Return the result of a call, which is kept no more; None where there is none."""
+        """Remove and return the result of a call; None if there is none."""
         return self._of_run.get(id(context.usage), {}).pop(call_id, None)
 
 
 @dataclass(slots=True)
 class _SnapshotTool:
-    """One tool, and the results of its calls that the SDK has not fetched."""
+    """One tool, and the results of its calls that the SDK has not fetched yet."""
 
     calls: FrameworkCalls[RunContextWrapper[object]]
     spec: Spec
@@ -154,7 +157,7 @@ class _SnapshotTool:
     views: WeakKeyDictionary[ToolContext[Any], ResultView] = field(default_factory=WeakKeyDictionary)
 
     def function_tool(self) -> FunctionTool:
-        """Return the tool as the SDK has it."""
+        """Return the tool in the SDK's form."""
         return FunctionTool(
             name=self.projection.name,
             description=self.projection.description,
@@ -168,9 +171,9 @@ class _SnapshotTool:
     async def _needs_approval(
         self, context: RunContextWrapper[object], arguments: dict[str, Json], call_id: str
     ) -> bool:
-        """Make the call and return whether it waits for a person; else its result is kept for `_invoke`.
+        """Make the call and return whether it waits for a person; otherwise store its result for `_invoke`.
 
-        Where no further result is kept, `_invoke` makes the call, and denies it if it asks.
+        If the maximum number of results is stored, `_invoke` makes the call, and denies it if it asks.
         """
         if self.early.has(context, call_id):
             return False
@@ -189,7 +192,7 @@ class _SnapshotTool:
     async def _invoke(
         self, context: ToolContext[Any], arguments: str
     ) -> str | list[ToolOutputText | ToolOutputImage]:
-        """Return what the model reads of a call that needs no approval, or that has it."""
+        """Return the text for the model after a call that needs no approval, or is approved."""
         call = self._call(context, arguments, context.tool_call_id)
         asked: Suspended | None = None
         result = self.early.take(context, context.tool_call_id)
@@ -200,7 +203,7 @@ class _SnapshotTool:
                 result = await (call.result() if asked is None else self._answered(context, call, asked))
             again = result_view(result).approval
             while again is not None and (asked is None or not asks_again(asked, again)):
-                result = await call.cancel(again, _NOT_ASKED)  # the SDK cannot ask any more
+                result = await call.cancel(again, _NOT_ASKED)  # the SDK can no longer ask
                 again = result_view(result).approval
         self.views[context] = view = result_view(result)
         return _output(view)
@@ -212,7 +215,7 @@ class _SnapshotTool:
         return self.calls.named(context, self.spec.name, arguments, call_id, may_ask=self.may_ask)
 
     async def _answered(self, context: ToolContext[Any], call: FrameworkCall, asked: Suspended) -> ToolResult:
-        """Return the result of a call that waited, after what the person has said."""
+        """Return the result of a suspended call after the person's answer."""
         if self.answer is not None:
             answer = self.answer(context, asked)
             return await (call.cancel(asked, _NOT_ASKED) if answer is None else call.answer(asked, answer))
@@ -221,7 +224,7 @@ class _SnapshotTool:
         return await call.answer_by_call(asked, {"approved": True})
 
     def _custom_data(self, ended: FunctionToolCustomDataContext) -> Mapping[str, Json] | None:
-        """Return what only the application reads of the result."""
+        """Return the facts of the result that only the application reads."""
         view = self.views.pop(ended.tool_context, None)
         return None if view is None else {"toolgen": view.as_json()}
 
@@ -249,5 +252,5 @@ def _block(content: Content) -> ToolOutputText | ToolOutputImage:
 
 
 def _note(block: Mapping[str, Json]) -> dict[str, Json]:
-    """Return a block that the SDK has no output for, without its data."""
+    """Return a content block without an SDK counterpart, without its data."""
     return {name: value for name, value in block.items() if name != "data"}

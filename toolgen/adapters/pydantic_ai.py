@@ -1,7 +1,7 @@
-"""The tools of a snapshot as a toolset of pydantic-ai: `toolgen[pydantic-ai]`.
+"""A pydantic-ai toolset for the tools of a snapshot: `toolgen[pydantic-ai]`.
 
-A failed call is no success there: what the model may repair is a `ModelRetry`, the rest a `ToolFailed`. A
-call that waits is deferred, with the question and all arguments in the metadata of `DeferredToolRequests`.
+A failed call raises: `ModelRetry` if the model can repair it, `ToolFailed` otherwise. A suspended call is
+deferred, with the question and all arguments in the metadata of `DeferredToolRequests`.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ with extra("pydantic-ai"):
 __all__ = ["SnapshotToolset", "pydantic_ai_toolset"]
 
 _ANY: Final = SchemaValidator(core_schema.any_schema())
-"""Leaves the arguments to toolgen, whose issues have an example."""
+"""Accepts any arguments, because toolgen validates them and adds an example to its issues."""
 
 
 def pydantic_ai_toolset(
@@ -48,16 +48,17 @@ def pydantic_ai_toolset(
     """Return the tools of a snapshot as a toolset, for `Agent(toolsets=[…])` or one run.
 
     Args:
-        snapshot: What is offered.
-        meta: The facts of each call, or what returns them of the run's context; never of the model.
-        id: Of the toolset, unique among those of the agent.
-        max_retries: How often in a row a tool may be called with arguments that do not fit.
+        snapshot: The tools to offer.
+        meta: Facts of each call, or a function that derives them from the run's context; never from the
+            model.
+        id: Id of the toolset, unique among the toolsets of the agent.
+        max_retries: How often in a row a tool can be called with arguments that do not fit.
     """
     return SnapshotToolset(snapshot, meta, id=id, max_retries=max_retries)
 
 
 class SnapshotToolset(AbstractToolset[AgentDepsT]):
-    """Made by `pydantic_ai_toolset`."""
+    """pydantic-ai toolset, created by `pydantic_ai_toolset`."""
 
     def __init__(
         self, snapshot: Snapshot, meta: MetaOf[RunContext[AgentDepsT]], *, id: str, max_retries: int
@@ -71,11 +72,11 @@ class SnapshotToolset(AbstractToolset[AgentDepsT]):
         return self._id
 
     async def get_instructions(self, ctx: RunContext[AgentDepsT]) -> str | None:
-        """Return what the model is told with the tools."""
+        """Return the instructions for the model that belong to the tools."""
         return self._calls.snapshot.instructions or None
 
     async def get_tools(self, ctx: RunContext[AgentDepsT]) -> dict[str, ToolsetTool[AgentDepsT]]:
-        """Return the tools by the name that the model is told."""
+        """Return the tools by the names that the model sees."""
         if (dialect := _dialect(ctx.model)) is None:
             return {
                 spec.name: self._tool(spec, spec.name, description, spec.payload.schema, strict=None)
@@ -99,13 +100,13 @@ class SnapshotToolset(AbstractToolset[AgentDepsT]):
         ctx: RunContext[AgentDepsT],
         tool: ToolsetTool[AgentDepsT],
     ) -> ToolReturn:
-        """Return the result of a call, or of one that a person has approved.
+        """Return the result of a call, or of the suspended call that a person has approved.
 
         Raises:
-            ApprovalRequired: a person has to approve it.
-            CallDeferred: a person has to answer, or its work goes on elsewhere.
-            ModelRetry: the arguments do not fit.
-            ToolFailed: it failed or was denied.
+            ApprovalRequired: A person has to approve the call.
+            CallDeferred: A person has to answer, or the work continues elsewhere.
+            ModelRetry: The arguments do not fit.
+            ToolFailed: The call failed or was denied.
         """
         id_ = ctx.tool_call_id or ""
         called, arguments = self._called(ctx.model, name, tool_args)
@@ -118,13 +119,13 @@ class SnapshotToolset(AbstractToolset[AgentDepsT]):
         return _returned(result_view(result), ctx.model if isinstance(ctx.model, Model) else None)
 
     async def deliver(self, token: str, answer: Json, meta: CallMeta) -> ToolReturn | ToolFailed:
-        """Return what stands in `DeferredToolResults.calls` for a question, or for work that is over.
+        """Return the value for `DeferredToolResults.calls` after an answer, or after the end of the work.
 
-        The token is that of the metadata of the request, the answer fits its `answer_schema`.
+        The token is from the metadata of the request, and the answer must fit its `answer_schema`.
 
         Raises:
-            SuspensionError: the answer is not taken; the call still waits.
-            CallDeferred: the tool has another question.
+            SuspensionError: The answer is not accepted; the call stays suspended.
+            CallDeferred: The tool has another question.
         """
         snapshot = self._calls.snapshot
         answered = waits_of(snapshot).answer_as_caller(token, answer, session_id=meta.session_id)
@@ -139,7 +140,7 @@ class SnapshotToolset(AbstractToolset[AgentDepsT]):
     def _called(
         self, model: object, name: str, arguments: dict[str, Json]
     ) -> tuple[str, Mapping[str, Json] | str]:
-        """Return the wire name of a tool, and what the model sent as a document of the tool's own schema."""
+        """Return the wire name of a tool, and the model's arguments in the form of the tool's own schema."""
         dialect = _dialect(model)
         for spec, projection in self._calls.projected(dialect) if dialect else ():
             if projection.name == name:
@@ -163,19 +164,19 @@ class SnapshotToolset(AbstractToolset[AgentDepsT]):
 
 
 def _dialect(model: object) -> str | None:
-    """Return the dialect of a model whose wire format is known; None where pydantic-ai alone adapts."""
+    """Return the dialect of a model with a known wire format; None if pydantic-ai adapts the schema."""
     return known_dialect(model, strict=True) if isinstance(model, Model) else None
 
 
 def _strict(projection: Projection) -> bool | None:
-    """Return what pydantic-ai is told of `strict`: None where the API has none."""
+    """Return the `strict` flag for pydantic-ai; None if the API has none."""
     return projection.is_strict if projection.dialect.is_strict else None
 
 
 async def _approved(call: FrameworkCall, asked: Suspended, approval: object) -> ToolResult:
-    """Return the result of a call after a yes, with what the host adds in `DeferredToolResults.metadata`.
+    """Approve a call with the host's additions in `DeferredToolResults.metadata`, and return its result.
 
-    `id` there names the question, and `by` is who answers.
+    There, `id` names the question, and `by` the person who answers.
     """
     facts = approval if isinstance(approval, Mapping) else {}
     by = facts["by"] if isinstance(facts.get("by"), str) else ""
@@ -189,7 +190,7 @@ async def _approved(call: FrameworkCall, asked: Suspended, approval: object) -> 
 
 
 def _checkpoint(ctx: RunContext[Any], tool_call_id: str) -> str:
-    """Return the response of the model that made a call, the same when a later run goes on with it."""
+    """Return the model response that contains a call; it is the same if a later run continues the call."""
     for message in reversed(ctx.messages):
         if isinstance(message, ModelResponse) and any(
             part.tool_call_id == tool_call_id for part in message.tool_calls
@@ -199,10 +200,10 @@ def _checkpoint(ctx: RunContext[Any], tool_call_id: str) -> str:
 
 
 def _returned(view: ResultView, model: Model | None) -> ToolReturn:
-    """Return what the model reads, and beside it what only the application does.
+    """Return the text for the model, with metadata that only the application reads.
 
     Raises:
-        ApprovalRequired, CallDeferred, ModelRetry, ToolFailed: as `SnapshotToolset.call_tool`.
+        ApprovalRequired, CallDeferred, ModelRetry, ToolFailed: See `SnapshotToolset.call_tool`.
     """
     if view.approval is not None:
         asked = approval_json(view.approval, with_token=True)

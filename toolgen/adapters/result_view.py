@@ -1,4 +1,4 @@
-"""One view of a result for the adapters of agent frameworks, so that all show the same parts of it."""
+"""A common view of results for the adapters of agent frameworks, so that all show the same parts."""
 
 from __future__ import annotations
 
@@ -22,29 +22,29 @@ _FAILED: Final = frozenset({"error", "denied", "unknown"})
 
 @frozen_record
 class ErrorView:
-    """Why a call has no result, and how a model repairs it."""
+    """Why a call has no result, and how a model can repair it."""
 
     message: str
     code: str = ""
     """Name of the declared error, or the runtime's own code of a denial; "" for other errors."""
     reason: RetryReason | None = None
-    """Reason of the retry hint; None where there is none."""
+    """Reason of the retry hint; None if there is no hint."""
     issues: tuple[FieldIssue, ...] = ()
     more_issues: int = 0
-    """Issues that were not built, at least."""
+    """Minimum number of issues that were not built."""
     example: str | None = None
     """Arguments that the tool accepts, as JSON text."""
     retry_after_s: float | None = None
     restrict_to_tool: bool = False
-    """The next attempt should offer this tool only."""
+    """Whether the next attempt should offer only this tool."""
 
     @property
     def is_repairable(self) -> bool:
-        """Whether the same tool may be called again with other arguments."""
+        """Whether the same tool can be called again with other arguments."""
         return self.reason in _REPAIRABLE
 
     def as_json(self) -> dict[str, Json]:
-        """Return the error as JSON; what says nothing is left out."""
+        """Return the error as JSON, without empty members."""
         facts: dict[str, Json] = {
             "message": self.message,
             "code": self.code,
@@ -60,7 +60,7 @@ class ErrorView:
 
 @frozen_record
 class ResultView:
-    """The parts of a `ToolResult` for which agent frameworks have places."""
+    """Parts of a `ToolResult` for which agent frameworks have a place."""
 
     tool: str
     """Id of the tool."""
@@ -69,25 +69,25 @@ class ResultView:
     """Text for the model, by `text_for_model`."""
     content: tuple[Content, ...] = ()
     error: ErrorView | None = None
-    """The error; for a suspended call, why it waits. None for any other result."""
+    """Error of the call, or the reason why it is suspended; None for other results."""
     approval: Suspended | None = None
-    """Question for a person; None if the call does not wait for one."""
+    """Question for a person; None if the call has none."""
     work: Suspended | None = None
-    """The work that goes on elsewhere; None where none does."""
+    """Work that continues elsewhere; None if there is none."""
     artifacts: tuple[ArtifactRef, ...] = ()
     bounds: Bounds | None = None
     warnings: tuple[FieldIssue, ...] = ()
-    """Places in which the answer of a lenient service does not fit; the text has these values as received."""
+    """Mismatches in the answer of a lenient service; the text contains these values as received."""
     display: str = ""
     """Text for people."""
     is_final: bool = False
-    """The result ends the turn."""
+    """Whether the result ends the turn."""
     approved_by: str = ""
     """Person who approved the call in advance, and when."""
 
     @property
     def is_error(self) -> bool:
-        """Whether the model is to read the text as a failure: an error, a denial, or an unknown outcome."""
+        """Whether the model should read the text as a failure: an error, a denial, or an unknown outcome."""
         return self.status in _FAILED or self.error is not None
 
     @property
@@ -97,10 +97,10 @@ class ResultView:
         return value
 
     def as_json(self, *, is_for_peer: bool = False) -> dict[str, Json]:
-        """Return what an application may keep and show beside the text, as JSON, without any token.
+        """Return the facts that an application can store and show next to the text, as JSON without tokens.
 
-        Artifacts are references, whose `json` has the data of small ones; a peer gets neither that nor the
-        handle of work. What says nothing is left out.
+        Artifacts are references whose `json` contains the data of small ones; a peer gets neither this data
+        nor the handle of work. Empty members are omitted.
         """
         hidden = {"json", "handle"} if is_for_peer else set()
         facts: dict[str, Json] = {
@@ -145,9 +145,9 @@ def result_view(result: ToolResult) -> ResultView:
 
 
 def approval_json(asked: Suspended, *, with_token: bool = False) -> dict[str, Json]:
-    """Return what a person is asked, as JSON: the question, the preview and the whole arguments.
+    """Return the question for a person as JSON: the question, the preview and all arguments.
 
-    `with_token` adds the token that answers it, for places that neither a model nor a peer reads.
+    `with_token` adds the token for answering, for places that neither a model nor a peer reads.
     """
     facts: dict[str, Json] = {
         "id": asked.id,
@@ -169,18 +169,18 @@ def approval_json(asked: Suspended, *, with_token: bool = False) -> dict[str, Js
 
 
 def question_text(asked: Suspended) -> str:
-    """Return the question and the preview as one text for people, and why it is asked again."""
+    """Return the question, its preview and the reason for asking again as one text for people."""
     lines = (asked.reason, asked.question or f'Allow "{asked.tool}"?', asked.preview)
     return "\n".join(line for line in lines if line)
 
 
 def _non_empty(facts: dict[str, Json], hidden: Collection[str] = ()) -> Json:
-    """Return the facts that say something, less the hidden ones."""
+    """Return the facts without empty and hidden ones."""
     return {name: value for name, value in facts.items() if value not in (None, "") and name not in hidden}
 
 
 def _error_view(result: ToolResult) -> ErrorView:
-    """Return the error; of a result that was read from a log, what its JSON says."""
+    """Return the error; for a result that was read from a journal, the error in its JSON."""
     document: Any = json.loads(result.json) if result.json else {}
     error: Mapping[str, Any] = document if isinstance(document, dict) else {}
     message = result.error.message if result.error is not None else str(error.get("error", result.status))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 class Credit:
-    """How many messages of a kind may still come."""
+    """Remaining number of messages of one kind."""
 
     def __init__(self, per_request: int, per_s: float, now: float) -> None:
         self._per_request, self._per_s = per_request, per_s
@@ -12,11 +12,11 @@ class Credit:
         self.left = float(per_request)
 
     def add(self, number: int, most: int) -> None:
-        """Add what so many requests give, up to what `most` give."""
+        """Add the credit of `number` requests, up to the credit of `most` requests."""
         self.left = min(self.left + number * self._per_request, max(1, most) * self._per_request)
 
     def take(self, now: float, most: int, number: int = 1) -> float:
-        """Take so many, and return what is left, which may be less than nothing."""
+        """Take `number` messages, and return the remaining credit, which can be negative."""
         passed, self._at = now - self._at, now
         self.left = min(self.left + passed * self._per_s, max(1, most) * self._per_request) - number
         return self.left

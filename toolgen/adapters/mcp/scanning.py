@@ -14,10 +14,10 @@ from typing import Final
 from toolgen.contract.limits import Limits, exceeded_limit
 
 ROOM_KEYS: Final = 1_000
-"""Keys and items of a message beside those of the document in it, such as of its `_meta`."""
+"""Keys and items allowed in a message besides those of its document, for example for `_meta`."""
 ROOM_DEPTH: Final = 8
 _ENDS: Final = 2**10
-"""Bytes at the beginning and at the end in which an id is looked for."""
+"""Number of bytes at each end in which an id is searched."""
 _BRACKET: Final = re.compile(rb"[\[{\]}]")
 _ESCAPED_PAIR: Final = re.compile(rb"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}")
 _ESCAPED_SURROGATE: Final = re.compile(rb"\\u[dD][89a-fA-F]")
@@ -27,23 +27,23 @@ _ID: Final = re.compile(rb'"id"\s*:\s*(-?[0-9]{1,15}|"[^"\\\x00-\x1f]{0,200}")\s
 
 
 def message_limits(document: Limits, size_bytes: int) -> Limits:
-    """Return the limits of a message of so many bytes that holds one document with these limits."""
+    """Return the limits of a message of `size_bytes` that contains one document with these limits."""
     keys, depth = document.keys + ROOM_KEYS, document.depth + ROOM_DEPTH
     return replace(document, bytes=size_bytes, keys=keys, depth=depth)
 
 
 def exceeded(message: bytes, limits: Limits) -> str | None:
-    """Return what a message has too much of, such as "more than 64 bytes of JSON"; None where it has not."""
+    """Return which limit a message exceeds, for example "more than 64 bytes of JSON"; None if none."""
     if (excess := exceeded_limit(message, limits)) is not None:
         return f"more than {excess.limit} {excess.what}"
-    # Quotes of UTF-16 are found in other characters too.
+    # In UTF-16, bytes of other characters look like quotes.
     return "a null byte, which JSON in UTF-8 never contains" if b"\0" in message else None
 
 
 def cut_to_depth(message: bytes, limits: Limits) -> bytes:
-    """Return a message with null for each array and object beyond the depth of the limits.
+    """Return a message in which arrays and objects beyond the depth limit are replaced by null.
 
-    One with far more texts and brackets than the limits have keys, or that is no JSON, is returned as it is.
+    A message with far more strings and brackets than the key limit, or one that is not JSON, is unchanged.
     """
     parts: list[bytes] = []
     end = level = 0
@@ -62,10 +62,10 @@ def cut_to_depth(message: bytes, limits: Limits) -> bytes:
 
 
 def without_lone_surrogates(message: bytes) -> bytes:
-    """Return a message with U+FFFD for each escaped surrogate that is half of no pair; UTF-8 cannot hold it.
+    """Return a message with U+FFFD for each escaped lone surrogate, which UTF-8 cannot encode.
 
-    Servers that cut a text within an emoji write such escapes. The message is measured, and one that is no
-    JSON is returned as it is.
+    Servers that cut a text within an emoji write such escapes. The message must have been measured, and is
+    unchanged if it is not JSON.
     """
     if _ESCAPED_SURROGATE.search(message) is None:
         return message
@@ -80,9 +80,9 @@ def without_lone_surrogates(message: bytes) -> bytes:
 
 
 def id_of(message: bytes) -> int | str | None:
-    """Return the id of a message of JSON-RPC without decoding it; None where there is none in sight.
+    """Return the id of a JSON-RPC message without decoding it; None if none is found.
 
-    It is looked for before the first object or array in the message, and after the last one.
+    The id is searched before the first inner object or array of the message, and after the last one.
     """
     match = _ID.search(_head(message)) or _ID.search(_tail(message))
     if match is None:
@@ -92,12 +92,12 @@ def id_of(message: bytes) -> int | str | None:
 
 
 def is_answer(message: bytes) -> bool:
-    """Return whether a message looks like a response, which has no method; it is not decoded."""
+    """Return whether a message looks like a response, which has no method, without decoding it."""
     return _found_method(message) is None
 
 
 def method_of(message: bytes) -> str:
-    """Return the method of a message of JSON-RPC without decoding it; "" where there is none in sight."""
+    """Return the method of a JSON-RPC message without decoding it; "" if none is found."""
     match = _found_method(message)
     return "" if match is None else (match[1] or b"").decode()
 

@@ -1,4 +1,4 @@
-"""OAuth 2 by Authlib and httpx: tokens of services, and the callback of authorizations: `toolgen[http]`."""
+"""OAuth 2 with Authlib and httpx: service tokens, and the callback of authorizations: `toolgen[http]`."""
 
 from .callback import OAuthCallback
 from .tokens import OAuth, OAuthClient

@@ -1,4 +1,4 @@
-"""The callback of authorizations: a browser brings the code, which becomes a token in the store."""
+"""The callback of authorizations: a browser delivers the code, which becomes a stored token."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from .exchanges import shown
 from .tokens import name_of
 
 _LONGEST: Final = 8_192
-"""Bytes of a query."""
+"""Maximum bytes of a query."""
 _UNKNOWN: Final = "This authorization is unknown, was already used, or has expired."
 _HEADERS: Final = (
     (b"content-type", b"text/plain; charset=utf-8"),
@@ -36,7 +36,7 @@ log = logger("toolgen.adapters.oauth")
 
 
 class OAuthCallback:
-    """Takes codes of authorizations: an ASGI application that a host mounts at its `redirect_uri`."""
+    """Receives authorization codes: an ASGI application that a host mounts at its `redirect_uri`."""
 
     def __init__(
         self,
@@ -45,22 +45,22 @@ class OAuthCallback:
         *,
         user_of: Callable[[Mapping[str, object]], Awaitable[str]] | None = None,
     ) -> None:
-        """Construct the callback.
+        """Create the callback.
 
         Args:
-            runtime: Its calls wait.
-            credentials: The capability of the runtime.
-            user_of: Returns who is signed in, for the scope of a request (ASGI); "" for nobody. Only the user
-                of a call may then finish its authorization. Without it whoever has the address may.
+            runtime: Runtime with the suspended calls.
+            credentials: Credentials capability of the runtime.
+            user_of: Returns the signed-in user for the ASGI scope of a request; "" for nobody. If it is set,
+                only the user of a call can finish its authorization. Otherwise anybody with the URL can.
         """
         self._runtime = runtime
         self._credentials = credentials
         self._user_of = user_of
 
     async def complete(self, query: Mapping[str, str], *, user: str | None = None) -> tuple[int, str]:
-        """Exchange a code, keep the token, answer the call; return an HTTP status and a text for the person.
+        """Exchange a code, store the token, answer the call; return an HTTP status and a text for the person.
 
-        `user` is who brings it; None where nobody knows.
+        `user` is the user who delivers the code; None if unknown.
         """
         with hiding(Secrets()):
             code, state = query.get("code", ""), query.get("state", "")
@@ -70,7 +70,7 @@ class OAuthCallback:
             except ToolError as error:
                 log.warning("an authorization failed: %s", error)
                 return 502, f"The authorization failed: {shown(error)}"
-            except StoreError as error:  # whoever asks is told neither a file nor a server
+            except StoreError as error:  # the response names neither a file nor a server
                 log.error("an authorization was not stored: %s", error)
                 return (
                     503,
@@ -98,21 +98,21 @@ class OAuthCallback:
             await self._credentials.store.drop(place)
             return 410, "No call waits for this authorization any more."
         if not await self._credentials.store.drop(place):
-            return 400, _UNKNOWN  # another request has the code, which a provider takes once
+            return 400, _UNKNOWN  # another request has the code, which a provider accepts once
         try:
             credential = await oauth.exchange(authorization, code, query.get("iss", ""))
         except ToolError:
-            await self._credentials.expect(place, authorization)  # the person may go to the page again
+            await self._credentials.expect(place, authorization)  # the person can visit the page again
             raise
         by = user or authorization.user
         give = partial(
             self._runtime.waits.give, waiting.token, credential, scope=place.scope, by=by, wait_s=0.0
         )
-        await until_back(give, "an authorization")  # a provider takes its code once
+        await until_back(give, "an authorization")  # a provider accepts its code once
         return 200, f"{authorization.service} is authorized. You may close this page."
 
     async def _waiting(self, authorization: Authorization) -> Suspended | None:
-        """Return the call that has shown the page of an authorization."""
+        """Return the suspended call that has shown the page of an authorization."""
         for asked in await self._runtime.waits.list(authorization.session_id or None):
             if asked.request is not None and asked.request.get("address") == authorization.address:
                 return asked
@@ -124,7 +124,7 @@ class OAuthCallback:
         receive: Callable[[], Awaitable[Any]],
         send: Callable[[Any], Awaitable[None]],
     ) -> None:
-        """Answer a request, as ASGI 3 has it."""
+        """Serve an ASGI 3 request."""
         assert scope["type"] == "http", "it is mounted for HTTP"
         query: bytes = scope.get("query_string", b"")
         if scope["method"] != "GET" or len(query) > _LONGEST:

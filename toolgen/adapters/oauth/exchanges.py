@@ -1,4 +1,4 @@
-"""Requests to authorization servers, with limits of time and bytes; what they say of errors is text."""
+"""Requests to authorization servers, with limits of time and bytes; their error texts are untrusted."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ with extra("http"):
     import httpx
 
 _LIMITS: Final = Limits(bytes=1_000_000)
-"""An answer, such as a token or metadata."""
+"""Limits of an answer, for example a token or metadata."""
 _LONGEST: Final = 200
-"""Characters of what a server says of an error."""
+"""Maximum number of characters of a server's error text."""
 
 
 @cache
@@ -54,7 +54,7 @@ def _too_much(server: str, what: str) -> ToolError:
 
 
 class OAuthRefusedError(ToolError):
-    """An authorization server has refused a request; `code` is its error (RFC 6749, section 5.2)."""
+    """An authorization server refused a request; `code` is its error code (RFC 6749, section 5.2)."""
 
     def __init__(self, service: str, code: str, description: str) -> None:
         text = shown(f"{code} ({description})" if description else code)
@@ -74,10 +74,10 @@ async def ask(
 ) -> tuple[int, dict[str, Any]]:
     """Return the status and the JSON object of an answer; redirects are not followed.
 
-    A guarded request goes to public addresses alone.
+    A guarded request is only sent to public addresses.
 
     Raises:
-        ToolError: there is no answer in time, or it is none; the same request may work later.
+        ToolError: No valid answer arrived in time; some failures are retryable.
     """
     server = f"the authorization server of {service}"
     sent = {"Accept": "application/json", "Accept-Encoding": "identity", **(headers or {})}
@@ -118,7 +118,7 @@ def _object_of(status: int, data: bytes, server: str) -> dict[str, Json]:
     """Return the JSON object of an answer.
 
     Raises:
-        ToolError: it is none, or one of a server that has failed, or it holds too much.
+        ToolError: The answer is not a JSON object, exceeds the limits, or reports a server failure.
     """
     if (exceeded := exceeded_limit(data, _LIMITS)) is not None:
         raise _too_much(server, f"JSON that {exceeded.message}")
@@ -132,12 +132,12 @@ def _object_of(status: int, data: bytes, server: str) -> dict[str, Json]:
 
 
 async def _checked(url: str, headers: dict[str, str]) -> httpx.URL:
-    """Return the URL with a public address in the place of its host, which goes into the headers.
+    """Return the URL with a public address instead of its host, which is added to the headers.
 
     Raises:
-        OSError: nobody knows the host.
-        PrivateAddressError: one of its addresses is not public.
-        ValueError: it is no URL of HTTP.
+        OSError: The host cannot be resolved.
+        PrivateAddressError: One of its addresses is not public.
+        ValueError: The text is not an HTTP URL.
     """
     origin, address = Origin.of(url), httpx.URL(url)
     headers["Host"] = address.netloc.decode("ascii")
@@ -145,5 +145,5 @@ async def _checked(url: str, headers: dict[str, str]) -> httpx.URL:
 
 
 def shown(text: object) -> str:
-    """Return the beginning of what a server says, without control characters."""
+    """Return the beginning of a server's text, without control characters."""
     return printable(str(text))[:_LONGEST]

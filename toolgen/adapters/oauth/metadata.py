@@ -1,4 +1,4 @@
-"""Addresses of authorization servers, from a design or from their metadata (RFC 8414)."""
+"""Endpoints of authorization servers, from a design or from their metadata (RFC 8414)."""
 
 from __future__ import annotations
 
@@ -15,44 +15,47 @@ from toolgen.contract.transport import OAuthFlow
 from .exchanges import ask, shown
 
 _FRESH_S: Final = 3600.0
-"""Seconds for which metadata is not asked for again."""
+"""Seconds for which metadata is cached."""
 _PORTS: Final = {"http": 80, "https": 443}
 
 
 @frozen_record
 class Endpoints:
-    """The addresses of an authorization server; "" for what nobody says."""
+    """Endpoints of an authorization server; "" for unknown ones."""
 
     is_guarded: bool
-    """Whether they have to be public, because nobody has accepted them."""
+    """Whether the addresses must be public, because nobody has accepted them."""
     token: str
     authorize: str
     refresh: str
     issuer: str = ""
     names_issuer: bool = False
-    """Whether each code comes with the issuer (RFC 9207)."""
+    """Whether each code is accompanied by the issuer (RFC 9207)."""
 
     def may_be_of(self, issuer: str) -> bool:
-        """Return whether a code is of these, by the issuer beside it (RFC 9207, section 2.4); "" for none."""
+        """Return whether a code can be from this server, by its issuer (RFC 9207, section 2.4).
+
+        "" for none.
+        """
         if not issuer:
             return not self.names_issuer
         return issuer == self.issuer if self.issuer else _origin(issuer) == _origin(self.authorize)
 
 
 class Discovery:
-    """Finds endpoints; metadata is read once an hour."""
+    """Finds endpoints; metadata is requested once an hour."""
 
     def __init__(self, seconds: float, clock: Callable[[], float] = time.monotonic) -> None:
-        """Construct the discovery; `seconds` is the time limit of one request."""
+        """Create the discovery; `seconds` is the time limit of one request."""
         self._seconds = seconds
         self._clock = clock
         self._metadata_by_address: dict[str, tuple[float, dict[str, Json]]] = {}
 
     async def endpoints(self, service: str, flow: OAuthFlow) -> Endpoints:
-        """Return the endpoints of a flow; those of the design stand before those of the metadata.
+        """Return the endpoints of a flow; values of the design take precedence over the metadata.
 
         Raises:
-            ToolError: the metadata cannot be read, or is not to be trusted.
+            ToolError: The metadata cannot be read, or is not trustworthy.
         """
         is_guarded = not flow.is_accepted
         metadata = await self._metadata(service, flow.discovery, is_guarded) if flow.discovery else {}
@@ -82,10 +85,10 @@ class Discovery:
 
 
 def _require_own(service: str, address: str, metadata: dict[str, Any]) -> None:
-    """Raise where metadata is of another issuer, or names endpoints of another origin.
+    """Raise if metadata belongs to another issuer, or names endpoints of another origin.
 
     Raises:
-        ToolError: as said (RFC 8414, section 3.3).
+        ToolError: The issuer or an origin differs (RFC 8414, section 3.3).
     """
     issuer = metadata.get("issuer")
     names = ("issuer", "token_endpoint", "authorization_endpoint")
@@ -113,7 +116,7 @@ def _origin(address: str) -> tuple[str, str, int]:
 
 
 def _issuers(address: str) -> set[str]:
-    """Return whose metadata stands at an address, without a slash at the end (RFC 8414, section 3.1)."""
+    """Return the possible issuers of a metadata address, without a trailing slash (RFC 8414, section 3.1)."""
     parts = urlsplit(address)
     before, _, after = parts.path.partition("/.well-known/")
     _, _, path = after.partition("/")

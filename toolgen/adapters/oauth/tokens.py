@@ -1,4 +1,4 @@
-"""Tokens of OAuth 2 (RFC 6749): for a client itself, for the code of a person with PKCE, and renewed."""
+"""OAuth 2 tokens (RFC 6749): for the client itself, for a person's code with PKCE, and renewals."""
 
 from __future__ import annotations
 
@@ -35,17 +35,17 @@ _NO_FLOW: Final = OAuthFlow(kind="client_credentials")
 
 @frozen_record
 class OAuthClient:
-    """What an authorization server knows a host as."""
+    """Registration of a host at an authorization server."""
 
     client_id: str
     client_secret: str = field(default="", repr=False)
-    """"" for a public client."""
+    """Client secret; "" for a public client."""
     method: Literal["client_secret_basic", "client_secret_post"] = "client_secret_basic"
     """Place of the secret in a request."""
 
 
 class OAuth(TokenSource):
-    """Gets tokens from the authorization servers that designs name."""
+    """Requests tokens from the authorization servers that designs name."""
 
     def __init__(
         self,
@@ -56,12 +56,13 @@ class OAuth(TokenSource):
         timeout_s: float = 20.0,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        """Construct the source.
+        """Create the token source.
 
         Args:
-            clients: By service; others are found in the environment.
-            redirect_uri: Where the host has mounted its `OAuthCallback`; without it nobody is asked.
-            environment: By default that of this process.
+            clients: Clients by service; missing ones are read from the environment.
+            redirect_uri: URL at which the host has mounted its `OAuthCallback`; without it no person is
+                asked.
+            environment: Environment with clients; by default that of this process.
             timeout_s: Seconds for one request.
             clock: Returns seconds since 1970.
         """
@@ -147,11 +148,11 @@ class OAuth(TokenSource):
         grant: str,
         form: Mapping[str, str],
     ) -> Credential:
-        """Return what a token endpoint grants.
+        """Request a token from a token endpoint.
 
         Raises:
-            RefusedError: the server refuses.
-            ToolError: it does not answer as it should.
+            OAuthRefusedError: The server refuses the request.
+            ToolError: The endpoint is unknown, or its answer is not valid.
         """
         endpoint = endpoints.refresh if grant == "refresh_token" else endpoints.token
         if urlsplit(endpoint).scheme not in ("http", "https"):
@@ -177,10 +178,10 @@ class OAuth(TokenSource):
         return self._credential(service, document, scopes)
 
     def _credential(self, service: str, document: dict[str, Json], scopes: tuple[str, ...]) -> Credential:
-        """Return the credential of a token response (RFC 6749, section 5.1).
+        """Return the credential in a token response (RFC 6749, section 5.1).
 
         Raises:
-            ToolError: it is none.
+            ToolError: The response has no bearer token.
         """
         match document:
             case {"access_token": str(token), "token_type": str(kind)} if token and kind.lower() == "bearer":
@@ -200,5 +201,5 @@ class OAuth(TokenSource):
 
 
 def name_of(state: str) -> str:
-    """Return the name under which the authorization of a state is kept, which does not tell the state."""
+    """Return the storage key for the authorization of a state; it does not reveal the state."""
     return f"authorization:{hashlib.sha256(state.encode(errors='surrogatepass')).hexdigest()}"

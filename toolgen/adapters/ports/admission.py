@@ -1,6 +1,6 @@
 """Admission at a port: which connection is closed for a newer one, and which request is refused.
 
-It uses no socket and no event loop: `connections.py` handles those, and `requests.py` handles ASGI.
+This module uses no socket and no event loop: `connections.py` handles those, and `requests.py` handles ASGI.
 """
 
 from __future__ import annotations
@@ -17,32 +17,32 @@ from toolgen.contract.record import frozen_record
 
 @frozen_record
 class PortLimits:
-    """How many connections a port has at once, of which one in twelve, and one at least, is left to heads.
+    """Limits of a port. One place in twelve, and at least one, is reserved for connections without a request.
 
-    Beyond them the oldest idle connection is closed: one without a request. For a further request the
-    connection is closed that waits for its client for longest: for a body, an answer to a question, or that
-    something is taken, or until the client no longer listens. Where none does, the request is refused. A
-    request ends when its whole answer is taken.
+    Beyond the limits the oldest idle connection, which has no request, is closed. For a further request, the
+    connection is closed that has waited for its client for longest: for a body, for an answer to a question,
+    for reading of a response, or for the end of listening. If no connection waits, the request is refused. A
+    request ends when its response has been read completely.
     """
 
     connections: int
     per_address: int
-    """Those of one address, but for those with a request of an identity."""
+    """Maximum number of connections per address, except those with a request of an identity."""
     per_identity: int
-    """Those with a request of one identity, whatever addresses they have."""
+    """Maximum number of connections with a request per identity, regardless of their addresses."""
     head_s: float
-    """Seconds that a connection is idle before it is closed: from its beginning, or the end of its last
-    request, until the head of a request has come."""
+    """Seconds after which an idle connection is closed: from its start, or from the end of its last request,
+    until the head of a request has arrived."""
     write_s: float
-    """Seconds of which in each the peer has to take something of what is written to it, or it is closed."""
+    """Seconds without progress after which a connection is closed while its peer does not read."""
     unsent_bytes: int
-    """Bytes in all that are written and not taken. Beyond them, of the peer with most of them the connection
-    is closed that has taken nothing for longest; what is written last stays."""
+    """Maximum number of unsent bytes in total. Beyond it, the peer with the most unsent bytes loses the
+    connection that has made no progress for longest; the newest bytes stay."""
 
 
 @frozen_record(kw_only=False)
 class Refused:
-    """A request that is not admitted: 503 where the port has too many, 429 where its peer has."""
+    """Refused request: 503 if the port has too many requests, 429 if its peer has too many."""
 
     status: Literal[429, 503]
     text: str
@@ -52,7 +52,7 @@ _TOO_MANY: Final = Refused(429, "you have too many open requests; try again late
 
 
 class ConnectionPlace:
-    """The place of one connection at a port."""
+    """Place of one connection at a port."""
 
     __slots__ = (
         "address",
@@ -80,29 +80,33 @@ class ConnectionPlace:
         self.admission = admission
         self.address = address
         self.peer: _Peer | None = None
-        """Peer that the connection counts for: the address, or the identity of its request; None after it was
-        released.
+        """Peer that the connection counts for: the address, or the identity of its request.
+
+        None after it left.
         """
         self.close = close
         self.unsent_bytes = unsent_bytes
-        """Returns how much of what was written waits to be taken."""
+        """Returns the number of written bytes that the peer has not read."""
         self.held_bytes = 0
-        """Those of a message that is written when all before it is taken."""
+        """Bytes of messages that will be written after all earlier bytes were read."""
         self.requests = 0
         self.waits = 0
         """Number of open requests that wait for their client."""
         self.answered = 0
-        """Those of the requests whose answer is written, and not yet taken."""
+        """Number of requests whose response is written, but not read yet."""
         self.unsent = 0
-        """Bytes that waited at `progress_at`, with those held."""
+        """Unsent bytes at `progress_at`, including held ones."""
         self.progress_at = 0.0
         self.idle_since = 0.0
         self.is_evictable = False
-        """Whether what came with the connection was read; before that no newer one closes it."""
+        """Whether the data that arrived with the connection was read.
+
+        Before that, no newer connection closes it.
+        """
 
     @property
     def unsent_now(self) -> int:
-        """Bytes that wait to be taken."""
+        """Number of bytes that the peer has not read."""
         return self.unsent_bytes() + self.held_bytes
 
 
@@ -110,48 +114,48 @@ class ConnectionPlace:
 class _Peer:
     key: tuple[str, str]
     most: int
-    """Connections."""
+    """Maximum number of connections."""
     connections: int = 0
     requests: int = 0
     idle: dict[ConnectionPlace, None] = field(default_factory=dict)
-    """The oldest first."""
+    """Idle connections, oldest first."""
 
 
 class PortAdmission:
-    """The places of one port."""
+    """Places of one port."""
 
     def __init__(self, limits: PortLimits, clock: Callable[[], float]) -> None:
-        """Take the limits, and a clock that returns seconds and never goes back."""
+        """Store the limits, and a monotonic clock in seconds."""
         self._limits = limits
         self._clock = clock
         self._peers: dict[tuple[str, str], _Peer] = {}
         self._idle: dict[ConnectionPlace, None] = {}
         self._waiting: dict[ConnectionPlace, None] = {}
-        """Those with a request that waits for its client, the one first that has waited for longest."""
+        """Connections with a request that waits for its client, longest wait first."""
         self._writing: dict[ConnectionPlace, None] = {}
-        """Those with unsent bytes, the one first whose last progress is oldest."""
+        """Connections with unsent bytes, oldest progress first."""
         self.connections = 0
         self.requests = 0
         self.unsent = 0
-        """Bytes that waited to be taken when each connection was looked at last."""
+        """Unsent bytes when each connection was last checked."""
 
     def enter(
         self, address: str, close: Callable[[], None], unsent_bytes: Callable[[], int]
     ) -> ConnectionPlace:
-        """Return the place of a new connection of an address, which `close` closes."""
+        """Return the place of a new connection from an address, which `close` closes."""
         place = ConnectionPlace(self, peer_of(address), close, unsent_bytes)
         self._mark_idle(place)
         return place
 
     def evict_idle(self, place: ConnectionPlace) -> None:
-        """Close the oldest idle connections beyond the limits, now that what came with this one was read."""
+        """Close the oldest idle connections beyond the limits, after the first data of this one was read."""
         place.is_evictable = True
         if (peer := place.peer) is not None:
             self._evict(peer.idle, lambda: peer.connections > peer.most)
         self._evict(self._idle, lambda: self.connections > self._limits.connections)
 
     def leave(self, place: ConnectionPlace) -> None:
-        """Give the place of a connection back that is closed; once more does nothing."""
+        """Release the place of a closed connection; repeated calls have no effect."""
         if (peer := place.peer) is not None:
             self._mark_busy(place, peer)
             self._move(place, None)
@@ -172,7 +176,7 @@ class PortAdmission:
         return None
 
     def end(self, place: ConnectionPlace) -> None:
-        """End a request that has begun, as soon as its answer is taken."""
+        """End a request as soon as its response has been read."""
         if place in self._writing:
             place.answered += 1
         else:
@@ -180,7 +184,7 @@ class PortAdmission:
 
     @contextmanager
     def waiting(self, place: ConnectionPlace) -> Iterator[None]:
-        """Let a request of a connection wait for its client while the context lasts."""
+        """Mark a request of a connection as waiting for its client for the duration of the context."""
         place.waits += 1
         self._mark_waiting(place)
         try:
@@ -190,14 +194,14 @@ class PortAdmission:
             self._mark_waiting(place)
 
     def write(self, place: ConnectionPlace) -> None:
-        """Take note that a connection has unsent bytes, until `written`."""
+        """Record that a connection has unsent bytes, until `written`."""
         if place.peer is not None:
             self._note_progress(place)
             self._mark_waiting(place)
             self._evict_unsent(place)
 
     def hold(self, place: ConnectionPlace, size: int) -> None:
-        """Take note that a message of so many bytes waits until all that was written before it is taken."""
+        """Record that a message of `size` bytes waits until all earlier bytes have been read."""
         if place in self._writing:
             place.held_bytes += size
             place.unsent += size
@@ -205,7 +209,7 @@ class PortAdmission:
             self._evict_unsent(place)
 
     def written(self, place: ConnectionPlace) -> None:
-        """End the requests of a connection whose answers are taken, now that it has no unsent bytes."""
+        """End the requests whose responses were read, because the connection has no unsent bytes."""
         if place in self._writing:
             self._forget_unsent(place)
             answered, place.answered = place.answered, 0
@@ -221,7 +225,7 @@ class PortAdmission:
                 self.evict_idle(place)
 
     def assign(self, place: ConnectionPlace, identity: str) -> Refused | None:
-        """Count a connection and its request for an identity, unless that has too many requests."""
+        """Count a connection and its request for an identity, unless the identity has too many requests."""
         peer = self._peer(("identity", identity), self._limits.per_identity)
         if place.peer in (None, peer):
             return None
@@ -231,9 +235,9 @@ class PortAdmission:
         return None
 
     def close_timed_out(self) -> float | None:
-        """Close connections whose head is late, or whose peer takes nothing.
+        """Close connections whose head is late, or whose peer does not read.
 
-        Returns when the next one may be late, None where there are none.
+        Returns the time of the next check; None if there are no connections.
         """
         now = self._clock()
         due = now + min(self._limits.head_s, self._limits.write_s)
@@ -263,11 +267,11 @@ class PortAdmission:
         while is_beyond() and idle:
             oldest = next(iter(idle))
             if not oldest.is_evictable:
-                return  # it may be closed when what came with it was read
+                return  # it can be closed after its first data was read
             self._close(oldest)
 
     def _evict_waiting(self, newer: ConnectionPlace, peer: _Peer | None = None) -> bool:
-        """Close a connection, of a peer where one is given, for a newer one; return whether one waited."""
+        """Close a waiting connection, if given of `peer`, for a newer one; return whether there was one."""
         for place in self._waiting:
             if place is not newer and peer in (None, place.peer):
                 self._close(place)
@@ -298,7 +302,7 @@ class PortAdmission:
         self._mark_waiting(place)
 
     def _evict_unsent(self, newest: ConnectionPlace) -> None:
-        """Close connections until no more bytes are unsent than may be, or all of them are of the newest."""
+        """Close connections until the unsent bytes are within the limit, or all belong to the newest one."""
         if self.unsent <= self._limits.unsent_bytes:
             return
         for place in tuple(self._writing):
@@ -327,7 +331,7 @@ class PortAdmission:
         return self._peers.get(key) or _Peer(key, most)
 
     def _move(self, place: ConnectionPlace, peer: _Peer | None) -> None:
-        """Count a connection and its requests for another peer, or for nobody."""
+        """Count a connection and its requests for another peer, or for none."""
         before, place.peer = place.peer, peer
         for counted, sign in ((before, -1), (peer, 1)):
             if counted is not None:
@@ -345,16 +349,16 @@ def _without_heads(connections: int) -> int:
 
 
 def most_of_one(most: int, share: int, others: int) -> int:
-    """Return how many of so many places one peer may have while others hold some.
+    """Return how many of `most` places one peer can have while others hold some.
 
-    It is the part of what they leave that its share is of all, and at least one. So peers that take all they
-    get leave places to the next one: with a share of a quarter, four of them leave a third.
+    A peer gets its share of what the others leave, and at least one place. Peers that take their maximum
+    therefore leave places for the next one: with a share of a quarter, four of them leave a third.
     """
     return max(1, share * (most - others) // most)
 
 
 def peer_of(address: str) -> str:
-    """Return the peer of an address; with IPv6 its network of 64 bits, of which one machine may have all."""
+    """Return the peer of an address; for IPv6 its 64-bit network, all of which one machine can use."""
     try:
         parsed = ipaddress.ip_address(address.partition("%")[0])
     except ValueError:

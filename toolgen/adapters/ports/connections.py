@@ -1,4 +1,4 @@
-"""The connections of a port: each stands between its socket and the protocol that serves it."""
+"""Connections of a port, which sit between a socket and the protocol that serves it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Serve: TypeAlias = Callable[[ConnectionPlace], asyncio.Protocol]
 
 
 class Port:
-    """The admission of one port of an event loop: `connection` is the factory of its protocols."""
+    """Admission of one port of an event loop; `connection` is its protocol factory."""
 
     def __init__(self, limits: PortLimits, loop: asyncio.AbstractEventLoop) -> None:
         self.admission = PortAdmission(limits, loop.time)
@@ -21,11 +21,11 @@ class Port:
         self._has_timer = False
 
     def connection(self, serve: Serve) -> asyncio.Protocol:
-        """Return the protocol of a connection that is yet to be made, which `serve` serves."""
+        """Return the protocol for a future connection, which `serve` serves."""
         return _Connection(self, serve)
 
     def check_timeouts(self) -> None:
-        """Close late connections now, and as long as there are any."""
+        """Close late connections now, and repeat the check while there are connections."""
         if not self._has_timer:
             self._check_timeouts()
 
@@ -37,7 +37,7 @@ class Port:
 
 
 class _Connection(asyncio.Protocol):
-    """Passes all on to the protocol that serves it."""
+    """Forwards all events to the serving protocol."""
 
     def __init__(self, port: Port, serve: Serve) -> None:
         self._port = port
@@ -50,13 +50,11 @@ class _Connection(asyncio.Protocol):
         address = transport.get_extra_info("peername")
         host = str(address[0]) if isinstance(address, tuple) else ""
         self._place = self._port.admission.enter(host, transport.abort, transport.get_write_buffer_size)
-        transport.set_write_buffer_limits(
-            high=0
-        )  # so that it says of each unsent byte, and when there is none
+        transport.set_write_buffer_limits(high=0)  # reports every unsent byte, and when there is none
         self._inner = self._serve(self._place)
         self._inner.connection_made(transport)
         self._port.check_timeouts()
-        # What has come with it is read in the next turn of the loop; the one after evicts idle connections.
+        # Its first data is read in the next turn of the loop; the turn after that evicts idle connections.
         self._port.loop.call_soon(self._port.loop.call_soon, self._port.admission.evict_idle, self._place)
 
     def data_received(self, data: bytes) -> None:
@@ -79,9 +77,9 @@ class _Connection(asyncio.Protocol):
 
 
 def at_most_half_of_files(connections: int) -> int:
-    """Return so many connections, or half of the files that the process may have open where that is fewer.
+    """Return `connections`, or half of the process's limit of open files if that is fewer.
 
-    A process without a free descriptor accepts nobody, and opens no file either.
+    Without a free descriptor a process can neither accept connections nor open files.
     """
     try:
         import resource

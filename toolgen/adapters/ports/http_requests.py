@@ -1,4 +1,4 @@
-"""Admission of HTTP requests: by `Host` and `Origin`, and by the time that their bodies take."""
+"""Admission of HTTP requests by `Host` and `Origin`, and by the duration of their bodies."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from .requests import waits_for_client
 
 Refuse: TypeAlias = Callable[[int, str], ASGIApp]
-"""Returns the response of a refused request, by its status and a text."""
+"""Returns the response for a refused request, from its status and a text."""
 
 _PORT: Final = r"(:[0-9]{1,5})?"
 
@@ -25,10 +25,11 @@ def _plain(status: int, text: str) -> ASGIApp:
 
 
 class OwnNames:
-    """Lets requests through whose `Host` and `Origin` are names of this server, with any port.
+    """Admits requests whose `Host` and `Origin` are names of this server, with any port.
 
-    So no web page reaches it under a name of its own (MCP 2025-11-25, Transports, Security Warning: DNS
-    rebinding). Both are compared whole: `http://localhost:80@evil.example` is no name of this server.
+    This prevents web pages from reaching it under a name of their own (MCP 2025-11-25, Transports, Security
+    Warning: DNS rebinding). Both are compared as a whole: `http://localhost:80@evil.example` is no name of
+    this server.
     """
 
     def __init__(
@@ -40,10 +41,10 @@ class OwnNames:
         *,
         is_same_origin: bool = False,
     ) -> None:
-        """Take the names of this server, and whole origins of others whose pages are let through too.
+        """Store the names of this server, and complete origins of others whose pages are admitted too.
 
-        With `is_same_origin` its own pages are those at the `Host` and port of the request alone: a browser
-        sends cookies to all ports of a host (RFC 6265, 8.5), and so to this server from pages of another one.
+        With `is_same_origin`, own pages are only those at the `Host` and port of the request: a browser sends
+        cookies to all ports of a host (RFC 6265, 8.5), and thus to this server from pages at another port.
         """
         self._app = app
         self._others = frozenset(origins)
@@ -71,9 +72,9 @@ class OwnNames:
 
 
 class BodyDeadline:
-    """Ends requests whose body does not come in time, with 408, and those whose client goes before its end.
+    """Ends requests whose body is late, with 408, and requests whose client disconnects during the body.
 
-    What comes after the body has no limit.
+    After the body there is no limit.
     """
 
     def __init__(self, app: ASGIApp, timeout_s: float) -> None:
@@ -99,7 +100,7 @@ class BodyDeadline:
         try:
             await self._app(scope, in_time, send)
         except ClientDisconnect:
-            return  # nobody is there who could be answered
+            return  # no client to respond to
         except TimeoutError:
             if whole:
                 raise

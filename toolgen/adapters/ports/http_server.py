@@ -1,4 +1,4 @@
-"""A process that serves an ASGI application at a port: its sockets, and its server by uvicorn."""
+"""A process that serves an ASGI application at a port, with its sockets and a uvicorn server."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from .requests import PLACE
 from .signals import on_signal
 
 _CLOSING_S: Final = 2
-"""Seconds for connections that are open when the calls have ended."""
+"""Seconds for connections that are still open after the calls have ended."""
 _BACKLOG: Final = 256
-"""Connections that are accepted in one turn of the event loop, and that wait for one."""
+"""Maximum number of connections that are accepted per turn of the event loop, and that wait for one."""
 _MOST_CHUNKS: Final = 1_000
-"""Chunks of a body, and one more for each of `_BYTES_OF_A_CHUNK`: it takes some 10 µs, whatever it has."""
+"""Maximum chunks of a body, plus one per `_BYTES_OF_A_CHUNK`; a chunk of any size costs about 10 µs."""
 _BYTES_OF_A_CHUNK: Final = 1_024
 
 
@@ -37,18 +37,18 @@ async def serve_app(
     close: Callable[[], Awaitable[None]],
     on_ready: Callable[[str], None],
 ) -> None:
-    """Serve an application until the process gets SIGINT or SIGTERM; then close it, and end.
+    """Serve an application until the process gets SIGINT or SIGTERM; then close it, and return.
 
     Args:
-        app: What is served; its lifespan is run.
-        host: The address to listen on.
-        port: The port to listen on; 0 for any that is free.
-        limits: Of the connections.
-        close: Awaited when the process is asked to end, before connections are closed.
-        on_ready: Called with the URL, without a path, when requests are taken.
+        app: Application to serve; its lifespan is run.
+        host: Address to listen on.
+        port: Port to listen on; 0 for any free port.
+        limits: Limits of the connections.
+        close: Awaited when the process is asked to stop, before connections are closed.
+        on_ready: Called with the URL, without a path, when the server accepts requests.
 
     Raises:
-        ToolgenError: nobody can listen there.
+        ToolgenError: The address cannot be used.
     """
     process: list[uvicorn.Server] = []
     lifespan = app.router.lifespan_context
@@ -58,7 +58,7 @@ async def serve_app(
         process[0].should_exit = True
 
     @asynccontextmanager
-    async def ending(served: Any) -> AsyncIterator[Any]:  # within it uvicorn has set its own signals
+    async def ending(served: Any) -> AsyncIterator[Any]:  # uvicorn has set its own signal handlers by now
         async with lifespan(served) as state, on_signal(end):
             yield state
 
@@ -72,10 +72,10 @@ async def serve_app(
 
 
 async def _listening_sockets(host: str, port: int) -> Any:
-    """Return sockets that listen; who connects waits until the application has begun.
+    """Return listening sockets; clients that connect wait until the application has started.
 
     Raises:
-        ToolgenError: somebody else has the port, or the address is not of this machine.
+        ToolgenError: The port is in use, or the address does not belong to this machine.
     """
     loop = asyncio.get_running_loop()
     try:
@@ -103,7 +103,7 @@ def _config(app: Starlette, admitted: Port) -> uvicorn.Config:
 
     return uvicorn.Config(
         app,
-        http=cast(Any, connection),  # it is called alone, as its classes are
+        http=cast(Any, connection),  # only called, like the protocol classes of uvicorn
         lifespan="on",
         ws="none",
         log_config=None,
@@ -115,14 +115,14 @@ def _config(app: Starlette, admitted: Port) -> uvicorn.Config:
 
 
 class _HttpConnection(H11Protocol):
-    """Serves one connection; what is refused by it gets 400, and the connection is closed."""
+    """Serves one connection; a protocol error gets 400, and the connection is closed."""
 
     def __init__(self, config: Any, server_state: Any, app_state: dict[str, Any], loop: Any = None) -> None:
         super().__init__(config, server_state, app_state, loop)
         self.conn = _StrictConnection(h11.SERVER, self.conn._max_incomplete_event_size)
 
     def send_400_response(self, msg: str) -> None:
-        """Refuse a request, and close the connection; where an answer has begun, close it alone."""
+        """Refuse a request, and close the connection; if a response has begun, only close it."""
         if self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE):
             super().send_400_response(msg)
         else:
@@ -130,7 +130,7 @@ class _HttpConnection(H11Protocol):
 
 
 class _StrictConnection(h11.Connection):
-    """Reads requests of which there is one reading, with bodies of a bounded number of chunks."""
+    """Accepts only requests with an unambiguous length, and bodies with a limited number of chunks."""
 
     _chunks = 0
     _size_bytes = 0
@@ -139,8 +139,8 @@ class _StrictConnection(h11.Connection):
         """Return the next event.
 
         Raises:
-            RemoteProtocolError: the peer breaks the protocol, a body has too many chunks, or a request has
-                two lengths, of which a proxy may take the other one (RFC 9112, section 6.1).
+            RemoteProtocolError: The peer violates the protocol, a body has too many chunks, or a request has
+                two lengths, of which a proxy might use the other one (RFC 9112, section 6.1).
         """
         event = super().next_event()
         if isinstance(event, h11.Request):

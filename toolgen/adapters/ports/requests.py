@@ -1,4 +1,4 @@
-"""The requests of a port's connections, as an ASGI application gets them."""
+"""Requests of a port's connections, for an ASGI application."""
 
 from __future__ import annotations
 
@@ -12,13 +12,16 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from .admission import ConnectionPlace, Refused
 
 PLACE: Final = "toolgen.place"
-"""Key of an ASGI scope's `state`: the `ConnectionPlace` of its connection. Other servers have none."""
+"""Key in the `state` of an ASGI scope for the `ConnectionPlace` of its connection.
+
+Only our server sets it.
+"""
 _RETRY_S: Final = "1"
 _RETRY_STATUSES: Final = (429, 503)
 
 
 class AdmittedRequests:
-    """Lets requests through for which there is a place, and says with each refusal when to try again."""
+    """Admits requests for which there is a place, and adds `Retry-After` to each refusal."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -39,20 +42,21 @@ class AdmittedRequests:
 
 
 def assign(scope: Scope, identity: str) -> Refused | None:
-    """Count a request that has begun, and its connection, for an identity, unless that has too many."""
+    """Count a request and its connection for an identity, unless the identity has too many requests."""
     place = _place_of(scope)
     return None if place is None else place.admission.assign(place, identity)
 
 
 def waits_for_client(scope: Scope) -> AbstractContextManager[None]:
-    """Return a context in which a request that has begun waits for its client alone, and so for the longest
-    one makes room for others."""
+    """Return a context in which a request only waits for its client.
+
+    The request that waits for longest is closed for others."""
     place = _place_of(scope)
     return nullcontext() if place is None else place.admission.waiting(place)
 
 
 def waits(scope: Scope) -> bool:
-    """Return whether a request waits for its client alone, as `waits_for_client` says."""
+    """Return whether a request only waits for its client, as marked by `waits_for_client`."""
     place = _place_of(scope)
     return place is not None and place.waits > 0
 
@@ -63,7 +67,7 @@ def _place_of(scope: Scope) -> ConnectionPlace | None:
 
 
 def _held(place: ConnectionPlace, send: Send) -> Send:
-    """Return a channel that counts what has to wait for it."""
+    """Return a channel that counts the bytes that wait to be sent."""
 
     async def held(message: Message) -> None:
         place.admission.hold(place, len(message.get("body", b"")))

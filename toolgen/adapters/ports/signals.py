@@ -1,4 +1,4 @@
-"""Signals that stop a server in a process of its own."""
+"""Signals that stop a server in its own process."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from toolgen.contract.tasks import Work
 
 @asynccontextmanager
 async def on_signal(close: Callable[[], Work[None]]) -> AsyncIterator[None]:
-    """Close when the process is asked to end, once; a second time it ends as it does by default."""
+    """Call `close` once when the process is asked to stop; a second signal has its default effect."""
     loop = asyncio.get_running_loop()
     handled = (signal.SIGINT, signal.SIGTERM)
     tasks: list[asyncio.Task[None]] = []
@@ -22,7 +22,7 @@ async def on_signal(close: Callable[[], Work[None]]) -> AsyncIterator[None]:
             loop.remove_signal_handler(signal_)
         tasks.append(loop.create_task(close(), name="closing the server"))
 
-    with suppress(NotImplementedError, RuntimeError):  # Windows, and other threads than the main one
+    with suppress(NotImplementedError, RuntimeError):  # Windows, and threads other than the main one
         for signal_ in handled:
             loop.add_signal_handler(signal_, begin)
     try:

@@ -1,10 +1,10 @@
-"""A connection to PostgreSQL; the statements and texts of stores as PostgreSQL takes them, and its errors.
+"""A connection to PostgreSQL, with conversions of store statements, texts and errors.
 
-It has no character U+0000, which ids of hosts may have: U+0000 is stored as U+0001 U+0001, and U+0001 as
-U+0001 U+0002. The order of texts by code points and what they begin with stay the same.
+PostgreSQL cannot store the character U+0000, which ids of hosts can contain. U+0000 is stored as U+0001
+U+0001, and U+0001 as U+0001 U+0002, which preserves the order by code points and common prefixes.
 
-Errors of psycopg become those of a store by their SQLSTATE (PostgreSQL, appendix A). They name the server
-without its password, and quote of the server's message only the primary text, which holds no values of rows.
+psycopg errors are converted to store errors by their SQLSTATE (PostgreSQL, appendix A). They name the server
+without its password, and quote only the primary text of the server's message, which contains no row values.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _FULL: Final = {"53100", "53200", "53400"}
 _NOT_WRITABLE: Final = {"25006", "42501"}
 """Read-only transaction, insufficient privilege."""
 _LOST: Final = {"57P01", "57P02", "57P03", "57P05", "25P03"}
-"""Shutdown by an administrator, after a crash, not yet started, and timeouts that close a connection."""
+"""Shutdown by an administrator or after a crash, not yet started, and timeouts that close a connection."""
 _LOCKED: Final = "55P03"
 _CANCELED: Final = "57014"
 _ROLLED_BACK: Final = {
@@ -42,7 +42,7 @@ _ROLLED_BACK: Final = {
 
 
 class PostgresConnection(psycopg.AsyncConnection[TupleRow]):
-    """A connection; within a step it is the `Transaction` of `toolgen.stores.transactions`."""
+    """Connection that is the `Transaction` of `toolgen.stores.transactions` within a step."""
 
     async def rows(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
         try:
@@ -58,14 +58,14 @@ class PostgresConnection(psycopg.AsyncConnection[TupleRow]):
         return (await self.execute(_statement(sql), values)).rowcount
 
     def register_texts(self) -> None:
-        """Write and read texts from now on with all their characters."""
+        """Encode and decode texts with all their characters from now on."""
         self.adapters.register_dumper(str, _Dumper)
         self.adapters.register_loader("text", _Loader)
 
 
 @lru_cache(maxsize=256)
 def _statement(sql: str) -> bytes:
-    """Return a statement with the schema of its tables, and the placeholders of psycopg."""
+    """Return a statement with the schema of its tables, and with placeholders of psycopg."""
     return _TABLE.sub(r"\1 toolgen.", sql).replace("?", "%s").encode()
 
 
@@ -74,7 +74,7 @@ class _Dumper(StrDumper):
         """Return the text in UTF-8.
 
         Raises:
-            UnicodeEncodeError: it holds a lone surrogate.
+            UnicodeEncodeError: The text contains a lone surrogate.
         """
         return obj.replace("\x01", "\x01\x02").replace("\x00", "\x01\x01").encode()
 
@@ -85,15 +85,15 @@ class _Loader(TextLoader):
 
 
 def server_of(conninfo: str) -> str:
-    """Return how messages name the server and the database of a connection string, without the password.
+    """Return the name of a connection string's server and database for messages, without the password.
 
     Raises:
-        StoreError: it is not a connection string of libpq.
+        StoreError: The text is not a connection string of libpq.
     """
     try:
         parts = conninfo_to_dict(conninfo)
     except psycopg.ProgrammingError:
-        raise StoreError(  # libpq's message may quote the password
+        raise StoreError(  # libpq's message can contain the password
             "cannot be used: its connection string does not follow the syntax of libpq",
             server="the PostgreSQL database",
             hint="write postgresql://user@host:5432/database, with special characters percent-encoded",
@@ -114,7 +114,7 @@ def is_lost(error: psycopg.Error) -> bool:
 
 
 def store_error(error: psycopg.Error, server: str, *, lock_s: float) -> StoreError:
-    """Return the store error for an error of a statement; `lock_s` is how long it waits for other writers."""
+    """Return the store error for a statement error; `lock_s` is the lock timeout in seconds."""
     code = error.sqlstate or ""
     text = error.diag.message_primary or _first_line(error)
     if code == _LOCKED:
@@ -153,7 +153,7 @@ def store_error(error: psycopg.Error, server: str, *, lock_s: float) -> StoreErr
 
 
 def connection_error(error: psycopg.Error, server: str) -> StoreConnectionError:
-    """Return the error of a server that refused a connection, or closed one."""
+    """Return the error for a server that refused or closed a connection."""
     return StoreConnectionError(
         f"cannot be reached: {error.diag.message_primary or _first_line(error)}",
         server=server,
@@ -162,7 +162,7 @@ def connection_error(error: psycopg.Error, server: str) -> StoreConnectionError:
 
 
 def unknown_commit(server: str) -> StoreConnectionError:
-    """Return the error of a connection that broke while a step was committed."""
+    """Return the error for a connection that broke during the commit of a step."""
     return StoreConnectionError(
         "closed the connection during a COMMIT, so it is unknown whether the step was stored",
         server=server,

@@ -1,7 +1,7 @@
-"""A PostgreSQL database of stores: connections, transactions, and what is done when a connection breaks.
+"""A PostgreSQL database for stores: connections, transactions, and recovery from broken connections.
 
-Connections are psycopg's asynchronous ones: they are made when they are needed, wait in the event loop that
-made them, and are used for one transaction at a time. There are no threads, tasks or timers behind them.
+Connections are psycopg's asynchronous ones: they are created on demand, belong to the event loop that created
+them, and serve one transaction at a time. There are no threads, tasks or timers behind them.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from toolgen.contract.tasks import Work
 from toolgen.stores import StoreClosedError, StoreError
 from toolgen.stores.transactions import putting
 
-with extra("postgres"):  # the first import of psycopg by this package, whose other modules need it
+with extra("postgres"):  # the package's first import of psycopg, which its other modules need
     import psycopg
     from psycopg.conninfo import conninfo_to_dict, make_conninfo
     from psycopg.pq import TransactionStatus
@@ -45,10 +45,10 @@ _KEEPALIVE: Final = {
 """Keepalive settings, which end a TCP connection whose host has vanished: on Linux after a minute, not after
 hours.
 
-Where a system has no TCP_USER_TIMEOUT, such as macOS, libpq ignores `tcp_user_timeout`.
+Systems without TCP_USER_TIMEOUT, for example macOS, ignore `tcp_user_timeout`.
 """
 _ATTEMPTS: Final = 10
-"""The most attempts at a transaction that the server rolled back, or whose connection broke."""
+"""Maximum number of attempts at a transaction that was rolled back, or whose connection broke."""
 
 
 class _UnknownCommitError(Exception):
@@ -63,36 +63,36 @@ class _Connections:
         self.idle: list[PostgresConnection] = []
 
     def take(self) -> PostgresConnection | None:
-        """Return one that nobody uses; None where all are in use. Another thread may close the others."""
+        """Return an unused connection; None if there is none. Another thread can close the others."""
         try:
             return self.idle.pop()
         except IndexError:
             return None
 
     def finish(self) -> None:
-        """Close those that nobody uses; from any thread."""
+        """Close the unused connections, from any thread."""
         while (connection := self.take()) is not None:
-            connection.pgconn.finish()  # psycopg warns of one that is deleted before it is closed
+            connection.pgconn.finish()  # psycopg warns if it is deleted before it is closed
 
 
 class Postgres:
-    """A database that stores share. Any number of processes, event loops and stores may use it.
+    """A database for stores. Any number of processes, event loops and stores can share it.
 
     The first connection creates the tables of the schema `toolgen` if the database lacks them. Open it in
     the process that uses it: connections do not survive a fork.
     """
 
     def __init__(self, conninfo: str = "", *, connections: int = 10, connect_s: int = 10) -> None:
-        """Construct a database; nothing is connected yet.
+        """Create a database without connecting.
 
         Args:
-            conninfo: As libpq reads it, such as `postgresql://user@host/database`; what it does not say comes
-                from libpq's environment variables and files, where a password belongs. The `keepalives_…`
-                and the `tcp_user_timeout` that it does not say are ours, even where a service file has
-                them: on Linux a host that vanishes is noticed after a minute. macOS has no
-                `tcp_user_timeout`, so there a statement that was sent may wait for longer.
-            connections: The most connections of one event loop.
-            connect_s: How long a connection may take to be made, in seconds.
+            conninfo: Connection string of libpq, for example `postgresql://user@host/database`. Missing parts
+                come from libpq's environment variables and files, which are the right place for a password.
+                `keepalives_…` and `tcp_user_timeout` have our own defaults, which override a service file: on
+                Linux a vanished host is detected after a minute. macOS has no `tcp_user_timeout`, so there a
+                sent statement can wait longer.
+            connections: Maximum number of connections per event loop.
+            connect_s: Seconds to establish a connection.
 
         Raises:
             StoreError: `conninfo` has another syntax.
@@ -112,7 +112,7 @@ class Postgres:
         """Connect, and create the tables if the database lacks them.
 
         Raises:
-            StoreError: the server cannot be used; the class says why.
+            StoreError: The server cannot be used; the subclass tells why.
         """
         await self.check()
         return self
@@ -121,50 +121,50 @@ class Postgres:
         self.close()
 
     def close(self) -> None:
-        """Close the connections that are not in use; the others are closed after their step. Idempotent."""
+        """Close unused connections; the others are closed after their step. Idempotent."""
         self._closed.set()
         with self._lock:
             _finish(self._loops)
 
     async def check(self) -> None:
-        """Return if the server answers and has the tables; as `__aenter__`.
+        """Return if the server answers and has the tables; like `__aenter__`.
 
         Raises:
-            StoreError: the server cannot be used; the class says why.
+            StoreError: The server cannot be used; the subclass tells why.
         """
         await self.read(_nothing)
 
     async def write(
         self, step: Step[T], *, is_brief: bool = False, may_repeat: bool = False, is_snapshot: bool = False
     ) -> T:
-        """Run the step as one transaction and return its value; it is rolled back when the step raises.
+        """Run the step as one transaction and return its value; roll it back if the step raises.
 
-        The step is run again where the server rolled it back for the sake of another transaction, and where
-        its connection broke before its COMMIT was sent.
+        The step is repeated if the server rolled it back because of another transaction, and if its
+        connection broke before the COMMIT was sent.
 
         Args:
-            step: What is done; it may run several times, and touches nothing but the connection.
-            is_brief: Nothing to a server.
-            may_repeat: A step that was stored may be run again without effect, so it is, where the
-                connection broke during its COMMIT.
-            is_snapshot: All statements see the rows of its beginning.
+            step: The work; it can run several times, and must only use the connection.
+            is_brief: No effect for a server database.
+            may_repeat: Whether repeating a committed step has no effect; if so, the step is also repeated if
+                the connection broke during its COMMIT.
+            is_snapshot: Whether all statements see the rows as of the beginning.
 
         Raises:
-            StoreError: the server cannot be used; the class says why. `StoreConnectionError.is_unknown` where
-                nobody knows whether the step was stored.
+            StoreError: The server cannot be used; the subclass tells why. `StoreConnectionError.is_unknown`
+                is set if it is unknown whether the step was committed.
         """
         return await self._run(_SNAPSHOT if is_snapshot else _WRITE, step, may_repeat)
 
     async def read(self, step: Step[T], *, is_brief: bool = False) -> T:
-        """Run the step on one snapshot of the database and return its value; it waits for no writer.
+        """Run the step on one snapshot of the database and return its value, without waiting for writers.
 
         Raises:
-            StoreError: the server cannot be used; the class says why.
+            StoreError: The server cannot be used; the subclass tells why.
         """
         return await self._run(_READ, step, True)
 
     async def put(self, statements: Sequence[tuple[str, Sequence[Any]]]) -> None:
-        """Execute statements as one transaction; as `toolgen.stores.transactions.Database.put`."""
+        """Execute statements as one transaction, like `toolgen.stores.transactions.Database.put`."""
         await self.write(putting(statements), may_repeat=True)
 
     async def _run(self, begin: str, step: Step[T], may_repeat: bool) -> T:
@@ -191,16 +191,16 @@ class Postgres:
                 except psycopg.Error as error:
                     if not is_lost(error) or attempt == _ATTEMPTS - 1:
                         raise store_error(error, self.server, lock_s=_LOCK_S) from error
-                    self._discard_idle()  # they broke with it, most likely
+                    self._discard_idle()  # they are most likely broken as well
         raise AssertionError("the last attempt returns or raises")
 
     @asynccontextmanager
     async def _connection(self) -> AsyncIterator[PostgresConnection]:
-        """Yield a connection that is in no transaction."""
+        """Yield a connection without an open transaction."""
         self._require_open()
         mine = self._of_loop()
         async with mine.free:
-            self._require_open()  # it may have been closed while all connections were in use
+            self._require_open()  # it can have been closed while all connections were in use
             connection = mine.take() or await self.connect()
             try:
                 yield connection
@@ -210,7 +210,7 @@ class Postgres:
                     mine.idle.append(connection)
                 else:
                     connection.pgconn.finish()
-                if self._closed.is_set():  # maybe since, by another thread
+                if self._closed.is_set():  # possibly by another thread
                     mine.finish()
 
     def _require_open(self) -> None:
@@ -218,22 +218,22 @@ class Postgres:
             raise StoreClosedError("is closed", server=self.server, hint="construct a new Postgres")
 
     async def connect(self) -> PostgresConnection:
-        """Return a new connection, which its owner closes.
+        """Return a new connection, which the caller must close.
 
         Raises:
-            StoreError: the server cannot be used; the class says why.
+            StoreError: The server cannot be used; the subclass tells why.
         """
         self._require_open()
         try:
             connection = await PostgresConnection.connect(
                 self._conninfo,
-                autocommit=True,  # transactions begin and end by statements
-                prepare_threshold=None,  # poolers give each transaction another connection of the server
+                autocommit=True,  # transactions begin and end with statements
+                prepare_threshold=None,  # poolers assign another server connection to each transaction
                 connect_timeout=self._connect_s,
                 client_encoding="utf8",
             )
         except psycopg.Error as error:
-            raise connection_error(error, self.server) from None  # its frames hold the password
+            raise connection_error(error, self.server) from None  # its frames contain the password
         connection.register_texts()
         encoding = connection.info.parameter_status("server_encoding")
         if encoding not in (None, "UTF8"):
@@ -246,7 +246,7 @@ class Postgres:
         return connection
 
     def _of_loop(self) -> _Connections:
-        """Return the connections of the running loop; those of loops that are closed are closed."""
+        """Return the connections of the running loop, and close the connections of closed loops."""
         loop = asyncio.get_running_loop()
         with self._lock:
             for closed in [event_loop for event_loop in self._loops if event_loop.is_closed()]:
@@ -258,10 +258,10 @@ class Postgres:
 
 
 async def _cancelable(transaction: Work[T]) -> T:
-    """Return what a transaction returns; it ends soon after it is cancelled, whatever the server does.
+    """Return the result of a transaction; if it is cancelled, it ends soon, regardless of the server.
 
     At the first cancellation psycopg asks the server to cancel the statement, and waits for that: ten seconds
-    in 3.3.9, without an end in older versions. At the second one it gives up.
+    in 3.3.9, without a limit in older versions. At the second one it gives up.
     """
     task = asyncio.get_running_loop().create_task(transaction)
     try:
@@ -277,10 +277,10 @@ async def _cancelable(transaction: Work[T]) -> T:
 
 
 async def _transaction(connection: PostgresConnection, begin: str, step: Step[T]) -> T:
-    """Run a step in a transaction; the connection is closed unless it is over.
+    """Run a step in a transaction; close the connection if the transaction cannot be ended.
 
     Raises:
-        _UnknownCommitError: the connection broke during the COMMIT.
+        _UnknownCommitError: The connection broke during the COMMIT.
     """
     try:
         await connection.execute(begin.encode())
@@ -310,7 +310,7 @@ async def _roll_back(connection: PostgresConnection) -> None:
 
 
 async def _nothing(connection: PostgresConnection) -> None:
-    """Do nothing; a connection was made, and the tables are there."""
+    """Do nothing; the connection was established, and the tables exist."""
 
 
 def _finish(loops: dict[asyncio.AbstractEventLoop, _Connections]) -> None:

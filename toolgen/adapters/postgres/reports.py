@@ -1,8 +1,8 @@
-"""Reports of runs from process to process by `NOTIFY`; no table has them.
+"""Reports of runs between processes with `NOTIFY`, without a table.
 
-Every role of a database may listen to a channel whose name it knows, and notify its listeners: here the name
-follows from the topic and the secret of the host. PostgreSQL takes payloads of less than 8,000 bytes of text,
-and drops one of two equal payloads of a transaction: messages are numbered, and longer ones sent in parts.
+Every role of a database can listen to a channel whose name it knows, and notify its listeners. Therefore the
+name is derived from the topic and the secret of the host. PostgreSQL accepts payloads of less than 8,000
+bytes, and drops one of two equal payloads of a transaction: messages are numbered, and long ones are split.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from .connection import PostgresConnection
 from .database import Postgres
 
 _PART: Final = 7_900
-"""Characters of base64 in a notification, beside its number."""
+"""Maximum number of base64 characters in a notification, in addition to its number."""
 _MOST_PARTS: Final = 16
 _PAUSE_S: Final = 1.0
 """Seconds between two attempts to listen."""
@@ -37,7 +37,7 @@ log = logger("toolgen.adapters.postgres")
 
 
 class _Channel:
-    """Those who listen to a channel, and the parts of the message that comes."""
+    """Listeners of a channel, and the received parts of an incomplete message."""
 
     def __init__(self) -> None:
         self.takers: list[Callable[[bytes], None]] = []
@@ -46,7 +46,7 @@ class _Channel:
         self._parts: list[str] = []
 
     def take(self, text: str) -> None:
-        """Take a notification; what is no part of a message of ours is dropped."""
+        """Process a notification; ignore it if it is not the expected part of a message."""
         try:
             head, _, data = text.partition(":")
             number, place, count = head.split(".")
@@ -66,18 +66,19 @@ class _Channel:
 
 
 class PostgresReports:
-    """Carries reports by the notifications of a database; a `ReportChannel`.
+    """Transports reports with database notifications; a `ReportChannel`.
 
-    Who listens has a connection of its own for that, which needs a session of the server: a pooler that gives
-    each transaction another one does not do. Sending takes one of the pool.
+    Each listening process has its own connection for that, which needs a server session: a pooler that
+    switches connections between transactions is not sufficient. Sending uses a connection of the pool.
     """
 
     def __init__(self, database: Postgres, *, secret: bytes | Sequence[bytes]) -> None:
-        """Construct a channel.
+        """Create a channel.
 
         Args:
-            database: The same in all processes.
-            secret: That of the host, as `Runtime(secret=…)` has it; of several the first one counts.
+            database: Database, the same in all processes.
+            secret: Secret of the host, as in `Runtime(secret=…)`; if there are several, the first one is
+                used.
         """
         self.database = database
         self._secret = secret if isinstance(secret, bytes) else secret[0]
@@ -88,10 +89,10 @@ class PostgresReports:
         self._listening: asyncio.Task[None] | None = None
 
     async def send(self, messages: Sequence[tuple[str, bytes]]) -> None:
-        """Notify those who listen now. A message arrives whole or not at all.
+        """Notify current listeners. A message arrives completely or not at all.
 
         Raises:
-            StoreError: the server cannot be used.
+            StoreError: The server cannot be used.
         """
         parts = [(self._name(topic), part) for topic, message in messages for part in self._parts_of(message)]
         channels, texts = [channel for channel, _ in parts], [text for _, text in parts]
@@ -103,7 +104,10 @@ class PostgresReports:
 
     @asynccontextmanager
     async def listen(self, topic: str, take: Callable[[bytes], None]) -> AsyncIterator[None]:
-        """Call `take` with each message of a topic meanwhile; entered once the server notifies of them."""
+        """Pass each message of a topic to `take` for the duration of the context.
+
+        Enter when the server listens.
+        """
         name = self._name(topic)
         channel = self._channels.setdefault(name, _Channel())
         channel.takers.append(take)
@@ -129,7 +133,7 @@ class PostgresReports:
             yield f"{number}.{place}.{len(starts)}:{text[start : start + _PART]}"
 
     async def _listen(self) -> None:
-        """Listen as long as somebody does; connect again where the connection breaks."""
+        """Listen while there are listeners; reconnect if the connection breaks."""
         is_away = False
         while self._channels:
             try:
@@ -148,10 +152,10 @@ class PostgresReports:
                 await asyncio.sleep(_PAUSE_S)
 
     async def _hear(self, connection: PostgresConnection) -> None:
-        """Take what comes on a connection, until nobody listens.
+        """Process the notifications of a connection until there are no listeners.
 
         Raises:
-            psycopg.Error: the connection broke.
+            psycopg.Error: The connection broke.
         """
         connection.add_notify_handler(lambda notify: self._take(notify.channel, notify.payload))
         heard: set[str] = set()
@@ -169,10 +173,10 @@ class PostgresReports:
             await self._until_changed(connection)
 
     async def _until_changed(self, connection: PostgresConnection) -> None:
-        """Take what comes until other channels are wanted.
+        """Process notifications until the set of channels changes.
 
         Raises:
-            psycopg.Error: the connection broke.
+            psycopg.Error: The connection broke.
         """
         loop, socket = asyncio.get_running_loop(), connection.fileno()
         broken: asyncio.Future[None] = loop.create_future()

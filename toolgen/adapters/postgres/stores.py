@@ -1,7 +1,7 @@
-"""Sessions, state, artifacts, credentials, events and payloads in PostgreSQL, shared by all its processes.
+"""PostgreSQL stores for sessions, state, artifacts, credentials, events and payloads of all processes.
 
-Events are the documents of `as_json`, in the order in which they were written. Payloads are large values of
-runs, by the digest of their content.
+Events are stored as documents of `as_json`, in the order of writing. Payloads are large values of runs,
+stored by the digest of their content.
 """
 
 from __future__ import annotations
@@ -45,22 +45,22 @@ _INSERT: Final = """
 
 
 class PostgresEventStore:
-    """Keeps events until they are forgotten."""
+    """Stores events until they are deleted with `forget`."""
 
     def __init__(self, database: Postgres) -> None:
         self.database = database
 
     async def add(self, writer: str, events: Sequence[tuple[int, Event]]) -> None:
-        """Store events with their places among the events of a writer; each place is stored once.
+        """Store events with their positions among the events of a writer; each position is stored once.
 
         Raises:
-            ValueError: an event holds a value that is not JSON; nothing is stored.
-            StoreError: the server cannot be used.
+            ValueError: An event contains a value that is not JSON; nothing is stored.
+            StoreError: The server cannot be used.
         """
         await self.add_rows(writer, [(place, *_row(event)) for place, event in events])
 
     async def add_rows(self, writer: str, rows: Sequence[tuple[object, ...]]) -> None:
-        """Store rows of events, each with its place before it; as `add`."""
+        """Store event rows, each preceded by its position, like `add`."""
 
         async def step(connection: PostgresConnection) -> None:
             async with connection.cursor() as cursor:
@@ -92,15 +92,15 @@ class PostgresEventSink(EventSink[tuple[object, ...]]):
     def __init__(
         self, events: Events, database: Postgres, *, size: int = 1000, types: Iterable[str] | None = None
     ) -> None:
-        """Construct a sink; `size` and `types` are those of `Events.subscribe`."""
+        """Create a sink; `size` and `types` are parameters of `Events.subscribe`."""
         super().__init__(events, database.server, size=size, types=types)
         self._store = PostgresEventStore(database)
         self._writer = uuid.uuid4().hex
         self._next = 0
-        """Place of the next event."""
+        """Position of the next event."""
 
     async def _open(self) -> None:
-        await self._store.add_rows(self._writer, ())  # so that a server that takes none is said now
+        await self._store.add_rows(self._writer, ())  # fails now if the server cannot be used
 
     def _encode(self, event: Event) -> tuple[object, ...]:
         return _row(event)
@@ -111,11 +111,11 @@ class PostgresEventSink(EventSink[tuple[object, ...]]):
 
 
 def _row(event: Event) -> tuple[object, ...]:
-    """Return the row of an event, without its writer and place.
+    """Return the row of an event, without its writer and position.
 
     Raises:
-        ValueError: it is not JSON, or an id is not of whole characters.
-        RecursionError: a value is within itself.
+        ValueError: A value is not JSON, or an id contains a lone surrogate.
+        RecursionError: A value contains itself.
     """
     f"{event.run_id}{event.session_id}".encode()
     document = json.dumps(as_json(event), separators=(",", ":"))
@@ -123,28 +123,28 @@ def _row(event: Event) -> tuple[object, ...]:
 
 
 class PostgresSessionStore(TableSessionStore):
-    """Keeps sessions; each step is one transaction, and those of one session come one after the other."""
+    """Stores sessions; each step is one transaction, and steps of one session are executed one by one."""
 
     def __init__(self, database: Postgres, *, clock: Callable[[], float] = time.time) -> None:
-        """Construct a store; the clock returns seconds since 1970."""
+        """Create a store; the clock returns seconds since 1970."""
         super().__init__(database, clock=clock)
         self._events = PostgresEventStore(database)
 
     async def forget_events(self, session_id: str) -> int:
-        """Drop the events of a session that sinks have stored in this database; return how many."""
+        """Delete the events of a session that sinks have stored in this database; return their number."""
         return await self._events.forget(sessions=[session_id])
 
 
 class PostgresStateStore(TableStateStore):
-    """Keeps state in a database: `PostgresStateStore(Postgres(conninfo))`."""
+    """Stores state in a database: `PostgresStateStore(Postgres(conninfo))`."""
 
 
 class PostgresArtifactStore(TableArtifactStore):
-    """Keeps artifacts in a database: `PostgresArtifactStore(Postgres(conninfo))`."""
+    """Stores artifacts in a database: `PostgresArtifactStore(Postgres(conninfo))`."""
 
 
 class PostgresCredentialStore(TableCredentialStore):
-    """Keeps credentials in a database, encrypted: `PostgresCredentialStore(Postgres(conninfo), secret=…)`."""
+    """Stores encrypted credentials in a database: `PostgresCredentialStore(Postgres(conninfo), secret=…)`."""
 
     def __init__(
         self,
@@ -153,52 +153,53 @@ class PostgresCredentialStore(TableCredentialStore):
         secret: bytes | Sequence[bytes],
         clock: Callable[[], float] = time.time,
     ) -> None:
-        """Construct a store.
+        """Create a store.
 
         Args:
-            database: Has the tables.
-            secret: That of the host, as `Runtime(secret=…)` has it; of several the first one encrypts.
+            database: Database with the tables.
+            secret: Secret of the host, as in `Runtime(secret=…)`; if there are several, the first one
+                encrypts.
             clock: Returns seconds since 1970.
 
         Raises:
-            ToolgenError: the secret is too short, or the extra `http` is not installed.
+            ToolgenError: The secret is too short, or the extra `http` is not installed.
         """
         super().__init__(database, cipher_of(secret), where={"server": database.server}, clock=clock)
 
 
 class PostgresPayloads:
-    """Keeps each content once for each owner; a `PayloadStore`. A reference is `sha256:<hex>:<bytes>`.
+    """Stores each content once per owner; a `PayloadStore`. A reference is `sha256:<hex>:<bytes>`.
 
-    The column `session_id` of its table holds the owner.
+    The column `session_id` of its table contains the owner.
     """
 
     def __init__(self, database: Postgres, *, clock: Callable[[], float] = time.time) -> None:
-        """Construct a store; the clock returns seconds since 1970."""
+        """Create a store; the clock returns seconds since 1970."""
         self.database = database
         self._clock = clock
 
     async def put(self, data: bytes, *, owner: str = "") -> str:
-        """Store data, if it is not there, and return its reference.
+        """Store data if it is not stored yet, and return its reference.
 
         Raises:
-            StoreError: the server cannot be used.
+            StoreError: The server cannot be used.
         """
         digest, now = sha256(data).digest(), float(self._clock())
 
         async def step(tx: PostgresConnection) -> None:
-            if not await tx.change(f"{_USE} AND session_id = ?", now, digest, owner):  # it is sent once
+            if not await tx.change(f"{_USE} AND session_id = ?", now, digest, owner):  # data is sent once
                 await tx.change(_INSERT, digest, owner, now, now, bytes(data))
 
         await self.database.write(step, may_repeat=True)
         return _ref(data)
 
     async def get(self, ref: str) -> bytes:
-        """Return the data of a reference, after it was compared with its digest.
+        """Return the data of a reference after comparing it with the digest.
 
         Raises:
-            PayloadGoneError: it was erased or pruned, or never stored.
-            StoreCorruptError: the database holds other data there.
-            StoreError: the server cannot be used.
+            PayloadGoneError: The payload was erased or pruned, or never stored.
+            StoreCorruptError: The database contains other data.
+            StoreError: The server cannot be used.
         """
         match = _REF.fullmatch(ref)
         if match is None:
@@ -219,23 +220,23 @@ class PostgresPayloads:
         raise _gone(ref)
 
     async def prune(self, older_than_s: float) -> int:
-        """Drop the payloads that were not used for so many seconds; return how many.
+        """Delete the payloads that were not used for `older_than_s` seconds; return their number.
 
-        A payload is used when it is stored, stored again or read. Reading counts to the hour, so give some
-        hours, and more than the time for which the engine keeps its runs.
+        Storing, storing again and reading count as use. Reads are recorded with a precision of an hour, so
+        pass several hours, and more than the time for which the engine keeps its runs.
 
         Raises:
-            StoreError: the server cannot be used.
+            StoreError: The server cannot be used.
         """
         before = float(self._clock()) - older_than_s
         return await self._change("DELETE FROM payload WHERE last_used < ?", before)
 
     async def forget(self, owner: str) -> int:
-        """Erase what was stored for an owner; return how many payloads it were.
+        """Erase the payloads of an owner; return their number.
 
         Raises:
-            ValueError: the owner is "".
-            StoreError: the server cannot be used.
+            ValueError: The owner is "".
+            StoreError: The server cannot be used.
         """
         if not owner:
             raise ValueError("owner is empty; name the owner whose payloads are erased")

@@ -1,8 +1,7 @@
-"""The tables of the schema `toolgen`, and the number of their format.
+"""The tables of the schema `toolgen`, and their format number.
 
-They are those of SQLite, in the same statements, with the types of PostgreSQL. All text is compared by code
-points (`COLLATE "C"`), and JSON is stored as the ASCII text that was written, which keeps numbers and lone
-surrogates as they are.
+They have the same statements as SQLite, with types of PostgreSQL. Text is compared by code points (`COLLATE
+"C"`), and JSON is stored as the original ASCII text, which preserves numbers and lone surrogates.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from toolgen.stores.session_tables import SESSION_TABLES
 from .connection import PostgresConnection
 
 _LOCK: Final = 0x746F6F6C67656E
-"""Key of the advisory lock of whoever creates the tables: "toolgen"."""
+"""Key of the advisory lock for creating the tables: "toolgen"."""
 _EVENTS: Final = (
     """
     CREATE TABLE event (
@@ -53,7 +52,7 @@ _PAYLOADS: Final = (
     "CREATE INDEX payload_by_use ON payload (last_used)",
 )
 FORMAT: Final = 6
-"""The number of the schema, the only one that is read; a change of the statements raises it."""
+"""Format number of the schema, and the only one that is read; increase it if the statements change."""
 _STATEMENTS: Final = (
     *SESSION_TABLES,
     *STATE.statements,
@@ -78,10 +77,10 @@ _TABLE: Final = re.compile(r"\b(TABLE|EXISTS|ON|INTO|FROM) (?=[a-z])")
 async def create_tables(connection: PostgresConnection, server: str) -> None:
     """Create the tables in a database that lacks them, in a transaction of the caller.
 
-    If several processes do so at once, the first one creates the tables.
+    If several processes do so concurrently, the first one creates the tables.
 
     Raises:
-        StoreFormatError: the schema is in another format.
+        StoreFormatError: The schema has another format.
     """
     if await _is_ready(connection, server):
         return
@@ -103,9 +102,9 @@ async def _is_ready(connection: PostgresConnection, server: str) -> bool:
     """Return whether the schema has the tables; False if it has none.
 
     Raises:
-        StoreFormatError: it is in another format.
+        StoreFormatError: The schema has another format.
     """
-    # By the tables of the catalog, whose rows are read anew; to_regclass may answer from a cache.
+    # Query the catalog tables, which are always current; to_regclass can answer from a cache.
     cursor = await connection.execute("SELECT tablename FROM pg_tables WHERE schemaname = 'toolgen'")
     tables = {str(name) for (name,) in await cursor.fetchall()}
     if not tables:
@@ -124,6 +123,6 @@ async def _is_ready(connection: PostgresConnection, server: str) -> bool:
 
 
 def _definition(statement: str) -> bytes:
-    """Return a statement that defines a table of SQLite, or fills it, as one of the schema."""
+    """Convert a statement that defines or fills an SQLite table to the schema of PostgreSQL."""
     typed = _TYPE.sub(lambda match: _TYPES[match[0]], statement)
     return _TABLE.sub(r"\1 toolgen.", typed).encode()

@@ -1,4 +1,4 @@
-"""The tools of a list with their specs: built a few at a time, and cached for later lists."""
+"""The specs of listed tools: built in small batches, and cached for later lists."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from .pins import Pins
 from .tools import portable_names, wire_names
 
 TOOLS_OF_A_TURN: Final = 20
-"""Tools whose specs are made before other tasks have their turn; some 10 ms of CPU."""
+"""Number of tools whose specs are built before yielding to other tasks; about 10 ms of CPU."""
 WORK_OF_A_TURN: Final = 1_000
-"""Work of schemas, as `work_of` counts it, before other tasks have their turn; some 50 ms of CPU."""
+"""Work of schemas, as counted by `work_of`, before yielding to other tasks; about 50 ms of CPU."""
 WORK_OF_A_LIST: Final = 200_000
-"""Work of all schemas of a list; a tool beyond it is left out, and the same ones each time."""
+"""Maximum work for all schemas of a list; tools beyond it are left out, always the same ones."""
 PATTERN_WORK_OF_A_LIST: Final = 40_000
-"""The part of it that patterns take, some 2 s of CPU; a UUID written out takes 11."""
+"""Maximum work for the patterns of a list, about 2 s of CPU; a written-out UUID pattern takes 11."""
 _TOO_MUCH: Final = (
     f"together with the other tools, its schemas exceed the limit of {WORK_OF_A_LIST} keys and items per list"
 )
@@ -36,11 +36,11 @@ _TOO_MUCH_OF_PATTERNS: Final = (
     f"together with the other tools, its patterns exceed the work limit of {PATTERN_WORK_OF_A_LIST} per list"
 )
 _MOST_KEPT: Final = 2 * MOST_TOOLS
-"""Specs that are kept, of the lists of all identities."""
+"""Maximum number of cached specs, for the lists of all identities."""
 
 
 class Bindings:
-    """Makes the tools of lists, once for each tool that is as it was, and once for each list."""
+    """Builds the tools of lists, once per unchanged tool and once per list."""
 
     def __init__(
         self,
@@ -49,9 +49,9 @@ class Bindings:
         make: Callable[[types.Tool, str, str], BoundTool | str],
         pins: Pins | None,
     ) -> None:
-        """Take the beginnings of ids and wire names, and what makes a tool of both, or says why not.
+        """Store the prefixes of ids and wire names, and the function that makes a tool or says why not.
 
-        `pins` has the tools as they were first listed, where they are pinned.
+        `pins` contains the tools as they were first listed, if tools are pinned.
         """
         self._ids, self._prefix = ids, prefix
         self._make, self._pins = make, pins
@@ -60,10 +60,10 @@ class Bindings:
         self._being_made: dict[bytes, asyncio.Task[BoundTool | str]] = {}
 
     async def tools(self, listing: ServerListing) -> ListedTools:
-        """Return the tools of a list; of the same list the same object, for who keeps what was made of it.
+        """Return the tools of a list; for the same list the same object, so that callers can cache by it.
 
         Raises:
-            MCPServerError: a pinned tool changed, and all are refused then.
+            MCPServerError: A pinned tool changed, and `on_change` refuses the whole list.
         """
         made = self._of_lists.get(listing)
         if made is None:
@@ -111,7 +111,7 @@ class Bindings:
         return bound
 
     async def _threaded(self, key: bytes, make: Callable[[], BoundTool | str]) -> BoundTool | str:
-        """Return what a thread makes, once for all lists that wait for it."""
+        """Run `make` in a thread, once for all lists that need its result."""
         task = self._being_made.get(key)
         if task is None:
             task = self._being_made[key] = asyncio.create_task(asyncio.to_thread(make))
@@ -120,9 +120,9 @@ class Bindings:
 
 
 def work_of(tool: types.Tool) -> tuple[int, int]:
-    """Return what the spec of a tool takes, and what of it its patterns take; one is some 50 µs of CPU.
+    """Return the work for the spec of a tool, and the part for its patterns; one unit is about 50 µs of CPU.
 
-    A key or an item of its schemas is one, and a reference is one more.
+    Each key or item of its schemas counts as one, and each reference as one more.
     """
     work = of_patterns = 0
     waiting: list[Json] = [tool.input_schema, tool.output_schema]

@@ -32,9 +32,9 @@ from .results import outcome_of
 from .tools import ServerTool
 
 _MOST_STATES: Final = 10
-"""Times that a server may want its state back without a question."""
+"""Maximum number of times that a server may request its state back without a question."""
 _FIRST_PAUSE_S: Final = 0.05
-"""Seconds before a server's state is given back; they double."""
+"""Seconds before the state is returned to the server for the first time; each further pause is doubled."""
 
 Lease = Callable[[CallMeta], AbstractAsyncContextManager[ServerConnection]]
 Answer = types.CallToolResult | types.InputRequiredResult
@@ -60,7 +60,7 @@ class ToolCaller:
             OutcomeUnknownError: the connection ended, and the call may have run.
             TimeLimitError: the server has reported nothing for too long.
         """
-        ctx.has_begun = False  # before it is sent
+        ctx.has_begun = False  # not sent yet
         resumed = resumed_by(ctx)
         if (further := next_question(resumed, tool.spec)) is not None:
             return further
@@ -109,10 +109,10 @@ class ToolCaller:
         resumed: ResumedRequest,
         silence: _Silence,
     ) -> Answer:
-        """Return the answer; a call is made again where the server cannot have it, or says that it may.
+        """Return the answer; repeat the call once if the server did not receive it, or if it may be repeated.
 
         Raises:
-            ConnectionLostError: the connection ended, and again.
+            ConnectionLostError: The connection ended twice, or the call was sent and must not be repeated.
         """
         try:
             return await self._once(tool, arguments, ctx, resumed, silence)
@@ -150,10 +150,10 @@ class ToolCaller:
         )
 
     async def _require_unchanged(self, connection: ServerConnection, tool: ServerTool) -> None:
-        """Refuse a tool that is another one since it was listed, or gone.
+        """Raise if a tool has changed since it was listed, or is gone.
 
         Raises:
-            ToolError: it is.
+            ToolError: The tool has changed, or the server no longer lists it.
         """
         listing = await connection.current()
         digest = listing.digest_of(tool.name)
@@ -168,31 +168,31 @@ class ToolCaller:
 
 
 class _Silence:
-    """Ends a call whose server has reported nothing for so many seconds."""
+    """Timeout for a call whose server reports no progress."""
 
     def __init__(self, seconds: float | None) -> None:
-        """Construct it for a call that begins now; with None it may be silent for as long as it lasts."""
+        """Start the timer of a call; None means no limit."""
         self.seconds = seconds
         self.timer = asyncio.timeout(seconds)
         self._is_broken = False
 
     @property
     def limit(self) -> str:
-        """What was exceeded, as an error says it."""
+        """Exceeded limit, as text for an error."""
         if self._is_broken:
             return f"for {self.seconds:g} seconds after its last progress"
         return f"within {self.seconds:g} seconds"
 
     def restart(self) -> None:
-        """Count from now on."""
+        """Restart the timer."""
         if self.seconds is not None:
-            with suppress(RuntimeError):  # the call is over
+            with suppress(RuntimeError):  # the call has ended
                 self.timer.reschedule(asyncio.get_running_loop().time() + self.seconds)
                 self._is_broken = True
 
 
 def _progress_of(ctx: ToolContext, silence: _Silence) -> ProgressFnT | None:
-    """Return what takes the progress of a call; None where nobody needs it."""
+    """Return the progress callback of a call; None if progress is not needed."""
     if ctx.report is None and silence.seconds is None:
         return None
 

@@ -1,6 +1,6 @@
-"""One session with a server: opened and closed by one task of its own, used by all others.
+"""One session with a server: opened and closed by a task of its own, used by all others.
 
-A cancel scope that the SDK opens has to end in the task that began it, so no caller opens or closes anything.
+A cancel scope that the SDK opens must end in the task that opened it, so no caller opens or closes anything.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ from .transport import watched
 
 _BY_HAND: Final = "start it by hand to see what it does"
 _CLOSING_S: Final = 10.0
-"""Seconds that a session may take to close; then its task is cancelled."""
+"""Seconds that a session has to close; then its task is cancelled."""
 _RESULT: Final[TypeAdapter[types.CallToolResult | types.InputRequiredResult]] = TypeAdapter(
     types.CallToolResult | types.InputRequiredResult
 )
@@ -54,7 +54,7 @@ _numbers = itertools.count(1)
 
 
 class ServerConnection:
-    """A session with a server; once it is lost, it stays lost."""
+    """Session with a server; a lost session is never reopened."""
 
     def __init__(
         self,
@@ -66,7 +66,7 @@ class ServerConnection:
         clock: Callable[[], float],
         on_elicitation: OnElicitation | None = None,
     ) -> None:
-        """Take how a server is reached, the seconds for an answer, and those for which a list is good."""
+        """Store the transport, the seconds for an answer, and the seconds for which a list is valid."""
         self._name = name
         self._intake = Intake(name, clock, self._spoil, self._fail)
         self._transport = partial(transport, self._intake)
@@ -81,7 +81,7 @@ class ServerConnection:
         self._listed_changes = 0
         """Value of `_changes` when the list was requested."""
         self._pages: Pages | None = None
-        """Those of the list that is read now."""
+        """Pages of the list that is being read."""
         self._listing_lock = asyncio.Lock()
         self._ending = asyncio.Event()
         self._opened: asyncio.Future[None] | None = None
@@ -93,15 +93,14 @@ class ServerConnection:
 
     @property
     def is_lost(self) -> bool:
-        """Whether it has ended, or is about to."""
+        """Whether the session has ended, or is ending."""
         return self._ending.is_set() or (self._task is not None and self._task.done())
 
     @property
     def client(self) -> Client:
         """The client of the SDK, while the session is open.
 
-        Raises:
-            ConnectionLostError: the session has ended, or is about to; nothing was sent.
+        ConnectionLostError: The session has ended, or is ending; nothing was sent.
         """
         if self.is_lost:
             raise ConnectionLostError(
@@ -115,10 +114,10 @@ class ServerConnection:
         return self._client
 
     async def open(self) -> None:
-        """Open the session; every caller waits for the same one.
+        """Open the session; concurrent callers wait for the same session.
 
         Raises:
-            MCPServerError: the server does not start, or does not answer in time.
+            MCPServerError: The server does not start, or does not answer in time.
         """
         if self._opened is None:
             self._opened = asyncio.get_running_loop().create_future()
@@ -129,20 +128,20 @@ class ServerConnection:
         await asyncio.shield(self._opened)
 
     def _settle(self, task: asyncio.Task[None]) -> None:
-        """Let nobody wait for a session whose task was cancelled before its first step."""
+        """Release the callers that wait for a session whose task was cancelled before its first step."""
         if self._opened is not None and not self._opened.done():
             self._opened.set_exception(self._not_opened(asyncio.CancelledError()))
-            self._opened.exception()  # nobody may be waiting any more
+            self._opened.exception()  # mark the exception as retrieved; nobody might be waiting
 
     def end(self) -> None:
-        """Let the session end by itself, without waiting for it."""
+        """Request the end of the session, without waiting for it."""
         is_first = not self._ending.is_set()
         self._ending.set()
         if is_first and self._task is not None and self._opened is not None and not self._opened.done():
-            self._task.cancel()  # it waits for the server, and for nothing else
+            self._task.cancel()  # it only waits for the server
 
     async def close(self) -> None:
-        """Close the session, and wait until its process is gone."""
+        """Close the session, and wait until its process has ended."""
         self.end()
         if self._task is None:
             return
@@ -153,15 +152,15 @@ class ServerConnection:
             await asyncio.wait({self._task}, timeout=_CLOSING_S)
 
     async def listing(self) -> ServerListing:
-        """Return the tools of the server: the list that is known, while it is good.
+        """Return the tools of the server, from the cached list while it is valid.
 
         Raises:
-            ConnectionLostError: the connection ended before the list was there.
-            MCPServerError: the server does not list its tools.
+            ConnectionLostError: The connection ended before the list was complete.
+            MCPServerError: The server does not list its tools.
         """
         async with self._listing_lock:
             if self._listing is None or self._is_changed or self._clock() >= self._good_until:
-                changes = self._changes  # one that comes meanwhile is not in the list
+                changes = self._changes  # a change during the request is not in the list
                 with self._intake.request(of_list=True):
                     listing = await self._limited("list its tools", self._read_listing())
                 self._listing, self._listed_changes = listing, changes
@@ -169,7 +168,7 @@ class ServerConnection:
             return self._listing
 
     async def _read_listing(self) -> ServerListing:
-        if self.client.server_capabilities.tools is None:  # it has none, and answers nothing about them
+        if self.client.server_capabilities.tools is None:  # such a server does not answer the request
             return ServerListing(tools=())
         self._pages = pages = Pages()
         try:
@@ -178,10 +177,10 @@ class ServerConnection:
             self._pages = None
 
     async def current(self) -> ServerListing:
-        """Return the newest list that is known, asked for again only where the server says that it changed.
+        """Return the newest known list; request it again only if the server reported a change.
 
         Raises:
-            MCPServerError: as `listing`.
+            MCPServerError: See `listing`.
         """
         listing = self._listing
         return await self.listing() if listing is None or self._is_changed else listing
@@ -195,13 +194,13 @@ class ServerConnection:
         state: str | None,
         meta: CallMeta,
     ) -> types.CallToolResult | types.InputRequiredResult:
-        """Return what the server answers to a call.
+        """Return the server's answer to a call.
 
         Raises:
-            ConnectionLostError: the connection ended before the answer, or the server failed.
-            RefusedError: the server has not taken the call.
-            MCPError: the server answered with an error of the protocol.
-            MalformedAnswerError: the answer is none that the protocol allows.
+            ConnectionLostError: The connection ended before the answer, or the server failed.
+            RefusedError: The server did not accept the call.
+            MCPError: The server answered with a protocol error.
+            MalformedAnswerError: The protocol does not allow this answer.
         """
         params = types.CallToolRequestParams.model_validate(
             {"name": tool, "arguments": arguments, "inputResponses": responses, "requestState": state}
@@ -214,7 +213,7 @@ class ServerConnection:
                 except MCPError as error:
                     if error.code != types.HEADER_MISMATCH:
                         raise
-                    # The headers are of the listed schema, and it has changed (MCP 2026-07-28, Transports).
+                    # The headers come from the listed schema, which has changed (MCP 2026-07-28, Transports).
                     self._spoil()
                     await self.listing()
                     return await self._send(request, progress)
@@ -225,7 +224,7 @@ class ServerConnection:
         self, request: types.CallToolRequest, progress: ProgressFnT | None
     ) -> types.CallToolResult | types.InputRequiredResult:
         session = self.client.session
-        # Not `call_tool`, which checks results by rules of its own and lists the tools for it.
+        # Not `call_tool`, which validates results with its own rules and lists the tools for it.
         try:
             return await session.send_request(request, _RESULT, progress_callback=progress)
         except MCPError as error:
@@ -239,8 +238,8 @@ class ServerConnection:
             raise fault from error
 
     async def _lost(self, *, of_list: bool = False) -> ConnectionLostError:
-        """End the session, and return the error of a request that has no answer; a list is no call."""
-        alone = self._intake.open_requests <= 1  # else the failure may be that of another request
+        """End the session, and return the error for a request without an answer; a list is not a call."""
+        alone = self._intake.open_requests <= 1  # otherwise another request might have failed
         self._ending.set()
         if self._task is not None:
             await asyncio.wait({self._task}, timeout=_CLOSING_S)
@@ -252,7 +251,7 @@ class ServerConnection:
         )
 
     async def _own(self, opened: asyncio.Future[None]) -> None:
-        """Hold the session until it is to end, or ends by itself."""
+        """Hold the session open until its end is requested, or it ends by itself."""
         try:
             async with AsyncExitStack() as stack:
                 async with asyncio.timeout(self._connect_s):
@@ -268,7 +267,7 @@ class ServerConnection:
                 raise
             if not opened.done():
                 opened.set_exception(self._not_opened(error))
-                opened.exception()  # nobody may be waiting any more
+                opened.exception()  # mark the exception as retrieved; nobody might be waiting
             elif not self._ending.is_set():
                 log.warning("the connection to the MCP server %r ended: %s", self._name, reason_of(error))
         finally:
@@ -284,19 +283,19 @@ class ServerConnection:
         )
 
     def _usable(self, result: dict[str, Json]) -> dict[str, Json]:
-        """Return a result without the tools that the protocol does not allow, which would cost all others."""
+        """Return a result without the tools that violate the protocol, which would invalidate all others."""
         if self._client is None or self._pages is None or not isinstance(result.get("tools"), list):
             return result
         return self._pages.usable(result, self._client.protocol_version)
 
     def _end(self) -> None:
-        """End the session because the server has ended the connection."""
+        """End the session, because the server has closed the connection."""
         if not self._ending.is_set():
             log.warning("the MCP server %r has ended the connection", self._name)
         self._ending.set()
 
     def _fail(self, error: MCPServerError) -> None:
-        """End the session because the server has sent more than it may on one stream of HTTP."""
+        """End the session, because the server has exceeded a limit on an HTTP stream."""
         if not self._ending.is_set():
             self._failure = error
             log.warning("the connection to the MCP server %r ended: %s", self._name, reason_of(error))
@@ -334,10 +333,10 @@ class ServerConnection:
         return failure
 
     async def _limited(self, what: str, work: Awaitable[ServerListing]) -> ServerListing:
-        """Return what the work returns within the time that an answer may take.
+        """Return the result of the work within `connect_s`.
 
         Raises:
-            MCPServerError: it failed, or took too long.
+            MCPServerError: The work failed, or took too long.
         """
         try:
             async with asyncio.timeout(self._connect_s):
@@ -357,7 +356,7 @@ class ServerConnection:
             raise MCPServerError(f"{message}: {misfit_of(error)}") from error
 
     async def _watch_list(self, stack: AsyncExitStack) -> None:
-        """Hear of changes of the list, where the server tells of them on a stream (MCP 2026-07-28)."""
+        """Subscribe to list changes, if the server reports them on a stream (MCP 2026-07-28)."""
         tools = self._connected.server_capabilities.tools
         if self._connected.session.discover_result is None or tools is None or not tools.list_changed:
             return
@@ -366,7 +365,7 @@ class ServerConnection:
         stack.callback(task.cancel)
 
     async def _listen(self) -> None:
-        with suppress(MCPError, TimeoutError, RuntimeError):  # no such stream: the list is good for its time
+        with suppress(MCPError, TimeoutError, RuntimeError):  # no such stream: the list expires
             async with self._connected.listen(tools_list_changed=True) as events:
                 async for _ in events:
                     self._spoil()

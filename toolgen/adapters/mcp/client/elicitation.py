@@ -1,4 +1,4 @@
-"""Questions of a server while a call is open (MCP through 2025-11-25), answered by a callback of the host."""
+"""Questions of a server during a call (MCP through 2025-11-25), answered by a callback of the host."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from toolgen.contract.logs import log_failure, logger
 from toolgen.contract.record import frozen_record
 from toolgen.runtime import CallMeta
 
-with extra("mcp"):  # the first import of the SDK by this package, whose other modules need it
+with extra("mcp"):  # the package's first import of the SDK, which its other modules need
     import mcp_types as types
     from mcp.client.session import ClientRequestContext
 
@@ -31,26 +31,26 @@ _CANCELLED: Final = types.ElicitResult(action="cancel")
 
 @frozen_record
 class Elicitation:
-    """What a server asks while one of its calls is open."""
+    """Question of a server during one of its calls."""
 
     server: str
     """Name of the toolset."""
     message: str
     """Question, with hidden characters shown as escapes."""
     schema: Mapping[str, Any]
-    """JSON Schema of the answer, a flat object; empty for a page that is to be opened."""
+    """JSON Schema of the answer, a flat object; empty for a page to open."""
     url: str
-    """Address of the page, of `https` or `http`; "" for a form."""
+    """URL of the page, with `https` or `http`; "" for a form."""
     meta: CallMeta | None
-    """Facts of the call; None where several are open, for the protocol does not say which one asks."""
+    """Facts of the call; None if several calls are open, because the protocol does not identify the call."""
 
 
 OnElicitation: TypeAlias = Callable[[Elicitation], Awaitable[Mapping[str, Json] | None]]
-"""Returns the answer of a person: the fields of a form, `{}` for an opened page; None where they decline."""
+"""Returns a person's answer: the fields of a form, `{}` for an opened page, None to decline."""
 
 
 class Elicitations:
-    """Answers the questions that come on one connection while calls are open."""
+    """Answers the questions that arrive on one connection while calls are open."""
 
     def __init__(
         self,
@@ -58,9 +58,10 @@ class Elicitations:
         callback: OnElicitation | None,
         refusal_of: Callable[[Mapping[str, Any] | None], str],
     ) -> None:
-        """Take the name of the toolset, and the callback of the host; without one everything is declined.
+        """Store the name of the toolset and the host's callback.
 
-        `refusal_of` returns by its `_meta` why a question was not decoded, "" where it was.
+        Without a callback every question is declined.
+        `refusal_of` returns for a question's `_meta` why it was not decoded, and "" if it was.
         """
         self._server = server
         self._callback = callback
@@ -71,7 +72,10 @@ class Elicitations:
 
     @contextmanager
     def of_call(self, meta: CallMeta) -> Iterator[None]:
-        """Let questions come while the context lasts; with the last call ends what was asked for it."""
+        """Accept questions for the duration of the context.
+
+        The end of the last call cancels its questions.
+        """
         self._open.append(meta)
         try:
             yield
@@ -84,7 +88,7 @@ class Elicitations:
     async def answered(
         self, context: ClientRequestContext, params: types.ElicitRequestParams
     ) -> types.ElicitResult | types.ErrorData:
-        """Return the answer to a question: by the callback, or that it is declined."""
+        """Return the answer to a question, from the callback or declined."""
         if self._callback is None or not self._open:
             return _DECLINED
         try:
@@ -106,10 +110,10 @@ class Elicitations:
             self._asked.discard(task)
 
     def _question(self, params: types.ElicitRequestParams) -> FormQuestion:
-        """Return what a person is asked.
+        """Return the question for a person.
 
         Raises:
-            UnaskableError: nobody can be.
+            UnaskableError: The question cannot be shown to a person.
         """
         if reason := self._refusal_of(params.meta):
             raise UnaskableError(reason)
@@ -118,7 +122,7 @@ class Elicitations:
         return question_of(params.message, params.requested_schema)
 
     async def _result(self, callback: OnElicitation, question: FormQuestion) -> types.ElicitResult:
-        """Return what the host says; one that fails, or whose answer does not fit, has cancelled it."""
+        """Return the host's answer; cancelled if the callback fails or its answer does not fit."""
         asked = Elicitation(
             server=self._server,
             message=question.message,
@@ -129,7 +133,7 @@ class Elicitations:
         try:
             with Contained():
                 answer = await callback(asked)
-        except Exception as error:  # noqa: BLE001 - author code; logged, and the server hears that nobody answered
+        except Exception as error:  # noqa: BLE001 - author code; logged, and the question is cancelled
             log_failure(log, error, "a question of the MCP server %r cannot be answered", self._server)
             return _CANCELLED
         if answer is None:

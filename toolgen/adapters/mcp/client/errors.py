@@ -1,4 +1,4 @@
-"""Failures of a server, and their reasons in one line."""
+"""Server failures, and their reasons as one line."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from toolgen.contract.printable import plain_spaces, printable, printable_lines,
 
 _MOST_REASONS: Final = 3
 _LONGEST_REASON: Final = 300
-"""Characters of one reason; a server may put anything there."""
+"""Maximum number of characters of one reason; a server controls the text."""
 
 
 class MCPServerError(ToolgenError):
-    """An MCP server does not start, does not answer, or answers what the protocol does not allow."""
+    """An MCP server does not start, does not answer, or sends an answer that the protocol does not allow."""
 
 
 class InsecureServerError(ToolgenError):
@@ -25,7 +25,7 @@ class InsecureServerError(ToolgenError):
 
 
 class MalformedAnswerError(MCPServerError):
-    """The answer to a call is none that the protocol allows."""
+    """The answer to a call violates the protocol."""
 
 
 class ConnectionLostError(MCPServerError):
@@ -34,25 +34,25 @@ class ConnectionLostError(MCPServerError):
     def __init__(self, message: str, *, was_sent: bool) -> None:
         super().__init__(message)
         self.was_sent = was_sent
-        """Whether the server may have the call; of a list it does not count."""
+        """Whether the server might have received the call; irrelevant for a list."""
 
 
 class ServerFailedError(ConnectionLostError):
-    """The server has answered that it failed, and not whether it has executed the call."""
+    """The server answered that it failed, without reporting whether it executed the call."""
 
 
 class RefusedError(MCPServerError):
-    """The server has not taken the request; the message may be told to a model."""
+    """The server did not accept the request; its message may be shown to a model."""
 
 
 def reason_of(error: BaseException) -> str:
-    """Return why something failed, in one line: the errors inside groups of errors, at most three."""
+    """Return the reason of a failure as one line: at most three errors from inside exception groups."""
     reasons = list(dict.fromkeys(_reason(leaf) for leaf in leaves(error)))
     return "; ".join(reasons[:_MOST_REASONS])
 
 
 def leaves(error: BaseException) -> Iterator[BaseException]:
-    """Yield the errors that stand in a group of errors, in groups inside it too; else the error itself."""
+    """Yield the errors in an exception group, including nested groups; for other errors, the error itself."""
     if not isinstance(error, BaseExceptionGroup):
         yield error
         return
@@ -61,38 +61,38 @@ def leaves(error: BaseException) -> Iterator[BaseException]:
 
 
 def was_refused(error: BaseException) -> bool:
-    """Return whether no connection was made at all, so that the server has no request of it."""
+    """Return whether no connection was made, so that the server received no request."""
     return all(isinstance(leaf, httpx2.ConnectError | httpx2.ConnectTimeout) for leaf in leaves(error))
 
 
 def misfit_of(error: ValidationError) -> str:
-    """Return what is wrong with a message of a server: the first place, and the rule that it breaks."""
+    """Return what is wrong with a server's message: the first location, and the violated rule."""
     first = error.errors(include_url=False, include_input=False)[0]
     return shortened(f"{'.'.join(map(str, first['loc']))}: {first['msg']}")
 
 
 def shortened(text: str, longest: int = _LONGEST_REASON) -> str:
-    """Return the beginning of a text of a server on one line for people, as no other text looks."""
+    """Return the beginning of a server's text on one line for people, printed unambiguously."""
     shown = printable(text[:longest])
     return shown if len(text) <= longest else f"{shown}…"
 
 
 def named(text: str, longest: int = _LONGEST_REASON) -> str:
-    """Return the beginning of a name or a line of a server, without characters that nobody sees."""
+    """Return the beginning of a name or line from a server, without invisible characters."""
     text = plain_spaces(text).replace("\n", " ").strip()
     shown = visible(text[:longest])
     return shown if len(text) <= longest else f"{shown}…"
 
 
 def cleaned(text: str, longest: int) -> str:
-    """Return a text of a server with its lines, without characters that nobody sees, cut to its beginning."""
+    """Return a server's text with its lines, without invisible characters, cut to its beginning."""
     text = plain_spaces(text).strip()
     shown = visible_lines(text[:longest])
     return shown if len(text) <= longest else f"{shown}…"
 
 
 def unmistakable(text: str, longest: int) -> str:
-    """Return the beginning of a text for a person, with its lines, as no other text looks."""
+    """Return the beginning of a text for a person, with its lines, printed unambiguously."""
     text = text.strip()
     shown = printable_lines(text[:longest])
     return shown if len(text) <= longest else f"{shown}…"

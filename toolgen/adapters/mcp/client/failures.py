@@ -1,4 +1,4 @@
-"""Errors for the model, from the answer of a server to a failed call."""
+"""Errors for the model, derived from a server's answer to a failed call."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from .errors import cleaned, named
 
 _MOST_ISSUES: Final = 20
 _LONGEST: Final = 8_000
-"""Characters of what a server says of a failure."""
+"""Maximum number of characters of a server's failure text."""
 _STEP: Final = re.compile(r"""\.(\w+)|\[(\d+)\]|\[("(?:[^"\\]|\\.)*")\]""")
-"""Parts of the paths of issues: a key, an index, a key in JSON."""
+"""Parts of issue paths: a key, an index, a JSON-quoted key."""
 _CODES: Final = frozenset(get_args(IssueCode))
 
 
 def failure_of(answer: types.CallToolResult, spec: ToolSpec) -> ToolError:
-    """Return the error of an answer whose `isError` is set, with its issues where it has some.
+    """Return the error of an answer with `isError`, with its issues if it has any.
 
-    Issues are read as toolgen writes them: `{"error": …, "issues": [{"path", "constraint", "message"}]}`, in
-    the structured content or in the text. So is an unknown outcome: `{"unknown": …}`.
+    Issues are read in toolgen's format: `{"error": …, "issues": [{"path", "constraint", "message"}]}`, in the
+    structured content or in the text. The same applies to an unknown outcome: `{"unknown": …}`.
     """
     text = "\n".join(block.text for block in answer.content if isinstance(block, types.TextContent))
     document = answer.structured_content if isinstance(answer.structured_content, dict) else _object(text)
@@ -52,13 +52,13 @@ def failure_of(answer: types.CallToolResult, spec: ToolSpec) -> ToolError:
 
 
 def malformed(spec: ToolSpec, server: str, why: str) -> ToolError:
-    """Return the error of a result that breaks what the server promised: the call has run."""
+    """Return the error of a result that violates the server's schema: the call has run."""
     message = f"{spec.name} ran; its result could not be read: {_misfit(server, why)}"
     return ToolError(message, retry_hint=_malformed_hint(spec, message) if spec.may_repeat else None)
 
 
 def unreadable(spec: ToolSpec, server: str, why: str) -> ToolError:
-    """Return the error of an answer that is no result: nobody knows whether the call has run."""
+    """Return the error of an answer that is not a result: the outcome of the call is unknown."""
     message = f"{spec.name} has no result: {_misfit(server, why)}"
     if not spec.may_repeat:
         return OutcomeUnknownError(f"{message}; it may have run")
@@ -87,7 +87,7 @@ def _object(text: str) -> dict[str, Any]:
 
 
 def _issues(documents: object) -> Iterator[FieldIssue]:
-    """Yield the issues of a document; nothing for anything else."""
+    """Yield the issues of a document; nothing if it has another form."""
     for document in documents[:_MOST_ISSUES] if isinstance(documents, list) else ():
         match document:
             case {"path": str(path), "constraint": str(code), "message": str(message)} if code in _CODES:
@@ -98,6 +98,6 @@ def _issues(documents: object) -> Iterator[FieldIssue]:
 
 
 def _keys(path: str) -> tuple[int | str, ...]:
-    """Return the keys of a path such as `$.devices[0]["a b"]`."""
+    """Return the keys of a path, for example `$.devices[0]["a b"]`."""
     steps = _STEP.findall(path)
     return tuple(int(index) if index else (name or json.loads(quoted)) for name, index, quoted in steps)

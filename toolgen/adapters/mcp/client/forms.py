@@ -1,4 +1,4 @@
-"""Questions of a server for a person, reduced to the keywords of a form. Their content is untrusted."""
+"""Questions of a server for a person, reduced to form keywords. Their content is untrusted."""
 
 from __future__ import annotations
 
@@ -15,47 +15,47 @@ from toolgen.shapes.foreign.bounded_patterns import is_quick
 from .errors import cleaned, unmistakable
 
 _ADDRESSES: Final = ("https://", "http://")
-"""Addresses that a person may be sent to: a browser executes `javascript:` and opens files by `file:`."""
+"""Allowed URL prefixes: a browser executes `javascript:` and opens files with `file:`."""
 _LONGEST_ADDRESS: Final = 8_192
-"""Characters of one."""
+"""Maximum number of characters of a URL."""
 _LONGEST_QUESTION: Final = 4_096
-"""Characters of its text."""
+"""Maximum number of characters of a question's text."""
 _LONGEST_TEXT: Final = 1_000
-"""Characters of a name, a title, a description, a choice or a pattern."""
+"""Maximum number of characters of a name, title, description, choice or pattern."""
 _MOST_FIELDS: Final = 100
 _MOST_CHOICES: Final = 1_000
 _MOST_PARTS: Final = 10_000
-"""Keys and values of a form, its choices among them."""
+"""Maximum number of keys and values of a form, including its choices."""
 _MOST_CHARACTERS: Final = 2**17
-"""Characters of all texts of a form."""
+"""Maximum number of characters of all texts of a form."""
 _TEXTS: Final = ("title", "description")
 _RULES: Final = (
     *("type", "format", "pattern", "minLength", "maxLength", "minimum", "maximum", "minItems", "maxItems"),
 )
-"""Keywords of a field beside its texts, its default and its choices (MCP 2025-11-25, Elicitation)."""
+"""Keywords of a field besides its texts, default and choices (MCP 2025-11-25, Elicitation)."""
 
 
 class UnaskableError(ToolgenError):
-    """Nobody can be asked what a server asks; the message goes on from the name of its tool."""
+    """A server's question cannot be shown to a person; the message continues after the name of its tool."""
 
 
 @frozen_record
 class FormQuestion:
-    """What a person is asked: for the fields of a form, or to open a page."""
+    """Question for a person: to fill in a form, or to open a page."""
 
     message: str
     schema: dict[str, Any]
     """JSON Schema of the answer, a flat object; empty for a page."""
     url: str = ""
-    """Address of the page."""
+    """URL of the page."""
 
 
 def question_of(message: str, requested: Mapping[str, Any]) -> FormQuestion:
-    """Return a question with its form, rebuilt of the keywords that MCP has for it.
+    """Return a question with its form, rebuilt from the keywords that MCP defines for it.
 
     Raises:
-        UnaskableError: it is no flat object of values and choices, has characters that nobody sees, or is too
-            large, which is found before any of it is looked at.
+        UnaskableError: The form is not a flat object of values and choices, contains invisible characters, or
+            is too large, which is checked first.
     """
     properties = requested.get("properties")
     fields = properties if isinstance(properties, Mapping) else {}
@@ -76,10 +76,10 @@ def question_of(message: str, requested: Mapping[str, Any]) -> FormQuestion:
 
 
 def _require_small(requested: Mapping[str, Json]) -> None:
-    """Raise for a form that takes long to read; no more of it is counted than is allowed.
+    """Raise if a form takes long to read; count no more of it than is allowed.
 
     Raises:
-        UnaskableError: as said.
+        UnaskableError: The form has too many keys, values or characters.
     """
     parts, characters = 0, 0
     waiting: list[object] = [requested]
@@ -98,10 +98,10 @@ def _require_small(requested: Mapping[str, Json]) -> None:
 
 
 def page_of(message: str, url: str) -> FormQuestion:
-    """Return a question for which a person opens a page.
+    """Return a question that asks a person to open a page.
 
     Raises:
-        UnaskableError: the address is of no web page.
+        UnaskableError: The URL is not a web address.
     """
     if len(url) > _LONGEST_ADDRESS or not url.lower().startswith(_ADDRESSES):
         raise UnaskableError("asks a person to open an address that is not a web page")
@@ -109,14 +109,14 @@ def page_of(message: str, url: str) -> FormQuestion:
 
 
 def with_defaults(schema: Mapping[str, Any], answer: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the answer with the defaults of what it leaves out (MCP 2025-11-25, SEP-1034)."""
+    """Return the answer with the defaults of missing fields (MCP 2025-11-25, SEP-1034)."""
     fields = schema.get("properties", {})
     defaults = {name: part["default"] for name, part in fields.items() if "default" in part}
     return {**defaults, **{name: value for name, value in answer.items() if value is not None}}
 
 
 def _field(part: object) -> object:
-    """Return the schema of a field; what is none is left to `checked_schema`."""
+    """Return the schema of a field; `checked_schema` rejects values that are not schemas."""
     if not isinstance(part, Mapping):
         return part
     field: dict[str, Any] = {
@@ -133,7 +133,7 @@ def _field(part: object) -> object:
 
 
 def _rules(part: Mapping[str, Json]) -> dict[str, object]:
-    """Return the rules of a field but a pattern that takes long to compile or to match: its server does."""
+    """Return the rules of a field; without a pattern that is slow, because the server checks it as well."""
     rules = {key: _value(part[key]) for key in _RULES if key in part}
     if isinstance(pattern := rules.get("pattern"), str) and not is_quick(pattern):
         del rules["pattern"]
@@ -141,10 +141,10 @@ def _rules(part: Mapping[str, Json]) -> dict[str, object]:
 
 
 def _choices(choices: object) -> object:
-    """Return what can be chosen.
+    """Return the choices of a field.
 
     Raises:
-        UnaskableError: there are too many of them, or one has characters that nobody sees.
+        UnaskableError: There are too many choices, or one contains invisible characters.
     """
     if not isinstance(choices, list):
         return choices
@@ -160,10 +160,10 @@ def _choice(choice: object) -> object:
 
 
 def _value(value: object) -> object:
-    """Return a value of a form: none of its texts is too long, or has characters that nobody sees.
+    """Return a value of a form after checking its texts for length and invisible characters.
 
     Raises:
-        UnaskableError: one is, or it is an object.
+        UnaskableError: A text is too long or has invisible characters, or the value is an object.
     """
     if isinstance(value, Mapping):
         raise UnaskableError("asks for a value that no form can contain")
@@ -173,10 +173,10 @@ def _value(value: object) -> object:
 
 
 def _shown(text: str) -> str:
-    """Return a text that goes back to the server as it is.
+    """Return a text that is sent back to the server unchanged.
 
     Raises:
-        UnaskableError: it is too long, or has characters that nobody sees.
+        UnaskableError: The text is too long, or has invisible characters.
     """
     if cleaned(text, _LONGEST_TEXT) != text.strip():
         raise UnaskableError("asks with a text that is too long or has invisible characters")

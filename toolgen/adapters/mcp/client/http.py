@@ -1,7 +1,7 @@
-"""Responses of a server over HTTP, checked before the SDK reads them, and logs of them without secrets.
+"""HTTP responses of a server, checked before the SDK reads them, and SDK logs without secrets.
 
-The SDK drops the status of a response and reads a body of any length: `check_response`, a hook of the HTTP
-client, keeps the one and bounds the other.
+The SDK discards the status of a response and reads bodies of any length. `check_response`, a hook of the HTTP
+client, therefore stores the status and limits the body.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ _OF_SESSION: Final = "Received session ID"
 
 
 async def check_response(response: httpx2.Response) -> None:
-    """Bound the body of a response; one that says only by its status what is wrong gets an error as its body.
+    """Limit the body of a response; if only its status reports a failure, replace the body by an error.
 
-    The statuses of refusals and failures become errors of JSON-RPC, and the `REPLY` of the task says so. What
-    400 and 405 say belongs to the negotiation of versions, and stays.
+    Statuses of refusals and failures become JSON-RPC errors, and the `REPLY` of the task records it.
+    Responses with 400 and 405 belong to version negotiation, and stay unchanged.
     """
     status, request = response.status_code, response.request
     reply = Reply(
@@ -45,7 +45,7 @@ async def check_response(response: httpx2.Response) -> None:
     assert isinstance(response.stream, httpx2.AsyncByteStream), "the client is asynchronous"
     response.stream = _Bounded(response.stream, reply, is_compressed=encoding != "identity")
     if status == 404 and reply.has_session:
-        response.headers["content-type"] = ""  # the session is gone, whatever the body says (MCP, Transports)
+        response.headers["content-type"] = ""  # the session is gone, regardless of the body (MCP, Transports)
     elif status in _REFUSALS:
         reply.is_refused = True
         await _replace(response, _error_of(status))
@@ -56,7 +56,7 @@ async def check_response(response: httpx2.Response) -> None:
 
 
 class _Bounded(httpx2.AsyncByteStream):
-    """The bytes of a body, and how far they were read; of a stream of events the SDK bounds each."""
+    """Bytes of a body with a size limit, and how much was read; the SDK limits each event of a stream."""
 
     def __init__(self, stream: httpx2.AsyncByteStream, reply: Reply, *, is_compressed: bool) -> None:
         self._stream = stream
@@ -66,7 +66,7 @@ class _Bounded(httpx2.AsyncByteStream):
     async def __aiter__(self) -> AsyncIterator[bytes]:
         reply = self._reply
         try:
-            if self._is_compressed:  # few bytes can hold very many
+            if self._is_compressed:  # few bytes can decompress to very many
                 raise httpx2.StreamError("it is compressed, but the request did not accept compression")
             async for chunk in self._stream:
                 reply.size_bytes += len(chunk)
@@ -84,7 +84,7 @@ class _Bounded(httpx2.AsyncByteStream):
 
 
 async def _read(stream: httpx2.AsyncByteStream) -> bytes:
-    """Return the body; nothing where it cannot be read."""
+    """Return the body; empty if it cannot be read."""
     try:
         return b"".join([chunk async for chunk in stream])
     except (httpx2.StreamError, httpx2.TransportError):
@@ -113,9 +113,9 @@ def _is_error(body: bytes) -> bool:
 
 
 def keep_logs_clean() -> None:
-    """Keep secrets of URLs and ids of sessions out of the logs of the SDK, and clean texts of servers there.
+    """Remove URL secrets and session ids from the SDK's logs, and clean texts of servers in them.
 
-    Their loggers are those of the whole process; each gets one filter, however often this is called.
+    The loggers are global to the process; each gets one filter, even if this function is called repeatedly.
     """
     logging.getLogger("httpx2").addFilter(_without_query)
     for name in _LOGGERS:
@@ -123,7 +123,7 @@ def keep_logs_clean() -> None:
 
 
 def plain_url(url: httpx2.URL | str) -> str:
-    """Return a URL without user, password, query and fragment, where secrets stand."""
+    """Return a URL without user, password, query and fragment, which can contain secrets."""
     return str(httpx2.URL(url).copy_with(userinfo=b"", query=None, fragment=None))
 
 
@@ -137,12 +137,12 @@ def _without_query(record: logging.LogRecord) -> bool:
 
 def _cleaned(record: logging.LogRecord) -> bool:
     if not record.pathname.startswith(_SDK):
-        return True  # of somebody else's logger of the same name
+        return True  # another package's logger with the same name
     message = record.getMessage()
     if message.startswith(_OF_SESSION):
         return False
     error = record.exc_info[0] if isinstance(record.exc_info, tuple) else None
-    if error is not None:  # its text quotes what the server sent
+    if error is not None:  # its text quotes server content
         message, record.exc_info, record.exc_text = f"{message} ({error.__name__})", None, None
     record.msg, record.args = shortened(message), ()
     return True

@@ -1,7 +1,7 @@
-"""Messages of one server before they are decoded: each is measured, and all of them are counted.
+"""Messages of one server before decoding: each message is measured, and all of them are counted.
 
-A server can send notifications and requests at any time, and each of them starts tasks here. So it needs
-credit for them, which it gets from each of our requests and over time.
+A server can send notifications and requests at any time, and each of them starts tasks here. Therefore it
+needs credit for them, which it gets with each of our requests and over time.
 """
 
 from __future__ import annotations
@@ -34,36 +34,37 @@ from .messages import LONGEST_MESSAGE
 from .peer_log import PeerLog
 
 MOST_MESSAGES: Final = 1_000
-"""Messages for one call or one list; further notifications are dropped."""
+"""Maximum number of messages for one call or list; further notifications are dropped."""
 MESSAGES_PER_S: Final = 100
 MOST_DROPPED: Final = 10_000
-"""Messages beyond `MOST_MESSAGES` after which the connection is ended."""
+"""Messages beyond `MOST_MESSAGES` after which the connection is closed."""
 MOST_REQUESTS: Final = 100
-"""Requests of the server for one call or one list, such as elicitations; one more ends the connection.
+"""Maximum number of server requests for one call or list, for example elicitations; one more closes the
+connection.
 
-So many answers may come as well, of which one is that to the request.
+The same limit applies to answers, one of which belongs to the request.
 """
 REQUESTS_PER_S: Final = 1
 CHUNKS_PER_S: Final = 100
-"""Small chunks of HTTP beyond the `MOST_CHUNKS` of each call and each list."""
+"""Small HTTP chunks per second, beyond the `MOST_CHUNKS` of each call and list."""
 RESULT_LIMITS: Final = Limits(
     bytes=LONGEST_MESSAGE, keys=2 * DEFAULT_LIMITS.keys, depth=DEFAULT_LIMITS.depth + ROOM_DEPTH
 )
-"""A message: the keys are those of one document, and as many for its content blocks."""
+"""Limits of a message: the keys of one document, and as many for its content blocks."""
 LIST_LIMITS: Final = Limits(bytes=LONGEST_MESSAGE, keys=100_000, depth=200)
-"""A message while a list is asked for; a page of 2,000 tools has 50 keys for each.
+"""Limits of a message while a list is requested; a page of 2,000 tools has 50 keys per tool.
 
-One tool that exceeds the limits of documents is left out, and does not cost the list.
+A single tool that exceeds the document limits is left out, and does not invalidate the list.
 """
 REQUEST_LIMITS: Final = Limits(bytes=2**18, keys=10_000, depth=ROOM_DEPTH + 8)
-"""A request of the server, such as a question with its form."""
+"""Limits of a server request, for example a question with its form."""
 _EXCEEDED: Final = "toolgen.exceeded"
-"""Key of the data of an error, and of the facts of a question, that stand for what was not decoded."""
+"""Key in the data of an error, and in the facts of a question, that replace an undecoded message."""
 _ASKS: Final = "elicitation/create"
 
 
 class Intake:
-    """What one connection lets in."""
+    """Admission of the messages of one connection."""
 
     def __init__(
         self,
@@ -72,10 +73,10 @@ class Intake:
         dropped: Callable[[], None],
         end: Callable[[MCPServerError], None],
     ) -> None:
-        """Take the name of the server, a clock in seconds, and what is called before messages are dropped.
+        """Store the server's name, a clock in seconds, and a callback before messages are dropped.
 
-        `end` ends the connection; whoever reads a part of it alone, such as a stream of HTTP, calls it with
-        what the server has exceeded.
+        `end` closes the connection. Readers of only a part of it, for example of an HTTP stream, call it with
+        the limit that the server has exceeded.
         """
         self._server = server
         self.end = end
@@ -94,12 +95,12 @@ class Intake:
 
     @property
     def open_requests(self) -> int:
-        """How many requests of ours are open, calls and lists."""
+        """Number of our open requests, both calls and lists."""
         return self._open
 
     @contextmanager
     def request(self, *, of_list: bool = False) -> Iterator[None]:
-        """Give the server credit for one request of ours, which is open while the context lasts."""
+        """Give the server credit for one request of ours, which is open for the duration of the context."""
         self._open += 1
         self._lists += of_list
         self._add(1)
@@ -115,21 +116,21 @@ class Intake:
             credit.add(number, self._open)
 
     def count_chunk(self, size: int, empty_lines: int = 0) -> None:
-        """Count a chunk of so many bytes of a response, and empty lines; many of these are as a small chunk.
+        """Count a response chunk of `size` bytes, and its empty lines; many of these count as a small chunk.
 
         Raises:
-            MCPServerError: the server has sent more small ones than it may.
+            MCPServerError: The server has sent too many small chunks.
         """
         small = (size < SMALL_CHUNK) + empty_lines // SMALL_CHUNK
         if small and self._chunks.take(self._clock(), self._open, small) < 0:
             raise MCPServerError(f"it sent {TOO_MANY_CHUNKS} for one request")
 
     def admitted(self, message: bytes) -> bytes | None:
-        """Return a message, or the error that stands in its place; None where it is dropped.
+        """Return a message, or the error that replaces it; None if it is dropped.
 
         Raises:
-            MCPServerError: the server has sent more than it may, or an answer that holds too much and whose
-                request is not known.
+            MCPServerError: The server has exceeded its credit, or sent an oversized answer whose request is
+                unknown.
         """
         is_reply = message[:64].lstrip().startswith(b"{") and is_answer(message)
         if not self._has_credit(is_reply, is_request=not is_reply and id_of(message) is not None):
@@ -137,13 +138,13 @@ class Intake:
         return self.measured(message, id_of(message)) if is_reply else self._unasked(message, id_of(message))
 
     def measured(self, answer: bytes, request_id: object) -> bytes:
-        """Return an answer to a request, or the error in its place where it holds too much.
+        """Return an answer to a request, or the error that replaces it if it exceeds a limit.
 
         Raises:
-            MCPServerError: it holds too much, and the id of its request is None.
+            MCPServerError: The answer exceeds a limit, and the id of its request is None.
         """
         too_much = exceeded(answer, self._limits)
-        if too_much is not None and self._lists:  # of a tool that is so deep the list leaves out no other one
+        if too_much is not None and self._lists:  # a tool that is too deep must not cost the others
             answer = cut_to_depth(answer, LIST_LIMITS)
             too_much = exceeded(answer, self._limits)
         if too_much is None:
@@ -153,12 +154,12 @@ class Intake:
         return self.error_of(f"it has {too_much}", request_id)
 
     def error_of(self, why: str, request_id: object) -> bytes:
-        """Return the error that stands in place of an answer which is not decoded."""
+        """Return the error that replaces an answer that was not decoded."""
         error = {"code": types.INTERNAL_ERROR, "message": why, "data": {_EXCEEDED: self._mark}}
         return json.dumps({"jsonrpc": "2.0", "id": request_id, "error": error}).encode()
 
     def fault_of(self, error: MCPError) -> MalformedAnswerError | None:
-        """Return what an error stands for that was made here; None for any other one."""
+        """Return the failure that an error from `error_of` represents; None for other errors."""
         is_own = error.data == {_EXCEEDED: self._mark}
         return MalformedAnswerError(error.message) if is_own else None
 
@@ -167,18 +168,18 @@ class Intake:
         return LIST_LIMITS if self._lists else RESULT_LIMITS
 
     def refusal_of(self, facts: Mapping[str, object] | None) -> str:
-        """Return why a question is declined that stands for one which was not decoded; "" for any other one.
+        """Return why a question is declined that replaces an undecoded one; "" for other questions.
 
-        `facts` are its `_meta`.
+        `facts` is its `_meta`.
         """
         mark, _, reason = str((facts or {}).get(_EXCEEDED, "")).partition(" ")
         return reason if mark == self._mark else ""
 
     def _unasked(self, message: bytes, request_id: int | str | None) -> bytes | None:
-        """Return a notification or a request of the server.
+        """Return a notification or request of the server.
 
-        Of a request that holds too much the method is returned alone, so that it is answered, and of a
-        question one that is declined; None for a notification.
+        If a request exceeds the limits, return only its method, so that it is answered; for a question,
+        return one that will be declined. Return None for an oversized notification.
         """
         too_much = exceeded(message, RESULT_LIMITS if request_id is None else REQUEST_LIMITS)
         if too_much is None:

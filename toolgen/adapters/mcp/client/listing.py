@@ -20,56 +20,59 @@ from .errors import MCPServerError, misfit_of, shortened
 
 _MOST_PAGES: Final = 100
 _MOST_ON_A_PAGE: Final = 2_000
-"""Tools of one page; the SDK validates it at once."""
+"""Maximum number of tools of one page; the SDK validates a page at once."""
 MOST_TOOLS: Final = 5_000
-"""Tools of one list, those that cannot be used too."""
+"""Maximum number of tools of one list, including unusable ones."""
 
 _SHARED_NAME: Final = "the server lists two tools with this name; names must be unique (MCP, Tools)"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ServerListing:
-    """What a server listed."""
+    """Tool list of a server."""
 
     tools: tuple[types.Tool, ...]
     left_out: Mapping[str, str] = field(default_factory=dict)
     """Reasons why other tools of the list cannot be used, by their shown names."""
     ttl_s: float | None = None
-    """Seconds for which the server says that it is good (MCP 2026-07-28, Caching); None where it does not."""
+    """Seconds for which the server declares the list valid (MCP 2026-07-28, Caching); None if it does not."""
 
     @cached_property
     def _by_name(self) -> dict[str, types.Tool]:
         return {tool.name: tool for tool in self.tools}
 
     def digest_of(self, name: str) -> str | None:
-        """Return the digest of a tool, by the name that the server gives it; None where it lists none."""
+        """Return the digest of a tool by its name on the server; None if it is not listed."""
         tool = self._by_name.get(name)
         return None if tool is None else tool_digest(tool)
 
     def pin_of(self, name: str) -> str | None:
-        """Return the digest of all that is listed of a tool, texts too; None where it lists none."""
+        """Return the digest of everything that is listed about a tool, including texts.
+
+        None if it is not listed.
+        """
         tool = self._by_name.get(name)
         return None if tool is None else pin_of(tool)
 
 
 def facts_of(tool: types.Tool) -> ListedFacts:
-    """Return a tool by the keys of the protocol."""
+    """Return a tool with the keys of the protocol."""
     facts: dict[str, Json] = tool.model_dump(by_alias=True, mode="json", exclude_none=True)
     return facts
 
 
 def tool_digest(tool: types.Tool) -> str:
-    """Return the digest of what callers of a tool rely on."""
+    """Return the digest of the parts of a tool that its callers rely on."""
     return contract_digest(facts_of(tool))
 
 
 def pin_of(tool: types.Tool) -> str:
-    """Return the digest of all that is listed of a tool, texts too."""
+    """Return the digest of everything that is listed about a tool, including texts."""
     return listed_digest(facts_of(tool))
 
 
 class Pages:
-    """The pages of one list as they come, before the SDK validates them."""
+    """Pages of one list as they arrive, before the SDK validates them."""
 
     def __init__(self) -> None:
         self.left_out: dict[str, str] = {}
@@ -78,14 +81,14 @@ class Pages:
 
     @property
     def is_full(self) -> bool:
-        """Whether no further tool of the list is read."""
+        """Whether the maximum number of tools has been read."""
         return self._listed >= MOST_TOOLS
 
     def usable(self, page: dict[str, Any], version: str) -> dict[str, Any]:
-        """Return a page without the tools that cannot be used, or are too many; `left_out` has why.
+        """Return a page without unusable and surplus tools; `left_out` records the reasons.
 
-        They are too large, can be called as tasks alone, or are not of the protocol's version. The latter
-        stay where something else is wrong with the page.
+        Unusable tools are too large, can only be called as tasks, or violate the protocol version. Tools of
+        the last kind stay in the page if something else in the page is wrong.
         """
         listed = page["tools"][: min(_MOST_ON_A_PAGE, MOST_TOOLS - self._listed)]
         if further := len(page["tools"]) - len(listed):
@@ -115,10 +118,10 @@ def _shown(tool: object) -> str:
 
 
 def _unusable(tool: object) -> str | None:
-    """Return why a tool cannot be used: it is too large, or is not called as others are."""
+    """Return why a tool cannot be used: it is too large, or can only be called as a task."""
     exceeded = exceeded_limit(compact(tool).encode(), DEFAULT_LIMITS)  # type: ignore[arg-type]  # it was JSON
     if exceeded is not None:
-        return f"it {exceeded.message}"  # to validate it takes long
+        return f"it {exceeded.message}"  # validation would take long
     return NEEDS_TASK if needs_task(tool) else None
 
 
@@ -131,23 +134,23 @@ def _misfit(page: dict[str, Json], version: str) -> str | None:
 
 
 async def read_listing(client_of: Callable[[], Client], name: str, pages: Pages) -> ServerListing:
-    """Return the pages of the list, which `pages` has seen before, until it is full.
+    """Return the list from its pages, which `pages` has filtered, until it is full.
 
     `client_of` returns the client of a session that is still open.
 
     Raises:
-        MCPServerError: it has no end; or as `client_of`.
-        MCPError: the server answered with an error.
+        MCPServerError: The list has no end, or `client_of` raises it.
+        MCPError: The server answered with an error.
     """
     tools: dict[str, types.Tool] = {}
     twice: set[str] = set()
     cursor: str | None = None
     ttl_s: float | None = None
     for _ in range(_MOST_PAGES):
-        client = client_of()  # anew: the session may have ended after the last page
+        client = client_of()  # each time, because the session can have ended after the last page
         page = await client.session.list_tools(params=types.PaginatedRequestParams(cursor=cursor))
         for tool in page.tools:
-            if tools.setdefault(tool.name, tool) != tool:  # on another page it may come again as it was
+            if tools.setdefault(tool.name, tool) != tool:  # another page may repeat it unchanged
                 pages.left_out[shortened(tool.name)] = _SHARED_NAME
                 twice.add(tool.name)
         if client.session.discover_result is not None:

@@ -26,10 +26,10 @@ log = logger("toolgen.mcp")
 
 
 async def ask_lock(name: str, server: Server) -> MCPLock:
-    """Connect to a server, and return the lock of what it lists; `name` names it in errors.
+    """Connect to a server, and return the lock of its tool list; `name` identifies it in errors.
 
     Raises:
-        MCPServerError: it cannot be connected, or does not list its tools.
+        MCPServerError: The connection failed, or the server does not list its tools.
     """
     transport = partial(server.connected, await server.credentials(CallMeta()))
     connection = ServerConnection(name, transport, connect_s=_CONNECT_S, list_s=0.0, clock=time.monotonic)
@@ -62,10 +62,10 @@ async def ask_lock(name: str, server: Server) -> MCPLock:
 
 
 def _require_safe(tool: types.Tool) -> None:
-    """Raise for a tool that no design can have.
+    """Raise if a design cannot contain a tool.
 
     Raises:
-        UnsafeError: its name, or one in its schemas, or a value there, hides characters or is too long.
+        UnsafeError: Its name, or a name or value in its schemas, has invisible characters or is too long.
     """
     if hides(tool.name):
         raise UnsafeError("/name", "has invisible characters")
@@ -74,9 +74,9 @@ def _require_safe(tool: types.Tool) -> None:
 
 
 def lock_of(name: str, server: Server) -> MCPLock:
-    """Return the lock of what a server lists, from code that has no event loop.
+    """Return the lock of a server's tool list, for code without an event loop.
 
     Raises:
-        MCPServerError: as `ask_lock`.
+        MCPServerError: See `ask_lock`.
     """
     return asyncio.run(ask_lock(name, server))

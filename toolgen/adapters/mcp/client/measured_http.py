@@ -1,7 +1,7 @@
-"""Responses of a server over HTTP, whose bodies and events are measured before the SDK decodes them.
+"""HTTP responses of a server, whose bodies and events are measured before the SDK decodes them.
 
-A body that holds too much is replaced by an error of JSON-RPC; so is an event. A body that is longer than a
-message may be is passed on as it is, for who bounds it to refuse.
+A body or event that exceeds the limits is replaced by a JSON-RPC error. A body that exceeds the maximum
+message size is passed on unchanged, because the component that limits its size refuses it.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ from .messages import LONGEST_MESSAGE
 
 _EVENTS: Final = "text/event-stream"
 _MOST_LINES: Final = 10_000
-"""Lines of one event."""
+"""Maximum number of lines of one event."""
 _EMPTY_LINES: Final = re.compile(b"\n{3,}")
-"""The end of an event, and empty lines after it, which mean nothing and would cost what other lines do."""
+"""End of an event with further empty lines, which have no meaning and would cost as much as other lines."""
 
 
 def measured_by(intake: Intake) -> Callable[[httpx2.Response], Awaitable[None]]:
-    """Return the hook of an HTTP client that measures responses; it stands before others that read them."""
+    """Return an HTTP client hook that measures responses; install it before hooks that read them."""
 
     async def measure(response: httpx2.Response) -> None:
         end_head(response)
         assert isinstance(response.stream, httpx2.AsyncByteStream), "the client is asynchronous"
         if response.headers.get("content-type", "").lower().startswith(_EVENTS):
-            response.headers["content-type"] = _EVENTS  # in UTF-8, whatever else it says
+            response.headers["content-type"] = _EVENTS  # always UTF-8, whatever charset is declared
             response.stream = _MeasuredEvents(response.stream, intake)
         else:
             request_id = id_of(await response.request.aread())
@@ -91,23 +91,23 @@ class _MeasuredEvents(httpx2.AsyncByteStream):
 
 
 class _Events:
-    """Takes a stream of events apart (HTML, Server-sent events), and admits each with data."""
+    """Parser of a stream of events (HTML, Server-sent events) that admits each event with data."""
 
     def __init__(self, intake: Intake) -> None:
         self._intake = intake
         self._parts: list[bytes] = []
-        """The beginning of a line whose end has not come."""
+        """Beginning of an incomplete line."""
         self._lines: list[bytes] = []
-        """The lines of an event whose end has not come."""
+        """Lines of an incomplete event."""
         self._size_bytes = 0
         self._follows_return = False
 
     def admitted(self, chunk: bytes) -> Iterator[bytes]:
-        """Yield the events that end in a chunk, as far as they are admitted.
+        """Yield the events that end in a chunk, if they are admitted.
 
         Raises:
-            SSEError: an event is too long.
-            MCPServerError: the server has sent more than it may.
+            SSEError: An event is too long.
+            MCPServerError: The server has exceeded its credit.
         """
         if self._follows_return and chunk.startswith(b"\n"):
             chunk = chunk[1:]
@@ -129,10 +129,10 @@ class _Events:
             yield from self._counted(rest)
 
     def _counted(self, part: bytes) -> Iterator[bytes]:
-        """Yield nothing, or an event that is too long, which whoever reads it refuses by its size.
+        """Yield nothing; for an event that is too long, yield it so that its reader refuses it by size.
 
         Raises:
-            SSEError: it has too many lines, or was not refused.
+            SSEError: The event has too many lines, or the reader did not refuse it.
         """
         self._size_bytes += len(part)
         if self._size_bytes > LONGEST_MESSAGE:

@@ -25,7 +25,7 @@ from .errors import (
 )
 
 LONGEST_MESSAGE: Final = 16 * 2**20
-"""Bytes of one message of a server, with its images: a line of stdio, a body of HTTP, an event of SSE."""
+"""Maximum bytes of one server message, including images: a line of stdio, an HTTP body, an SSE event."""
 TOO_LONG: Final = f"more than {LONGEST_MESSAGE} bytes"
 UNREADABLE: Final = "Failed to parse JSON response: "
 """Start of the SDK's error for an answer that is not a message; `stdio.py` uses the same text."""
@@ -37,19 +37,19 @@ Kind: TypeAlias = Literal["body", "closed", "failed", "forgotten", "long", "no t
 
 @dataclass(slots=True, kw_only=True)
 class Reply:
-    """A response of HTTP, as far as it was read; errors that the SDK makes of it have it in their context."""
+    """HTTP response, as far as it was read; errors that the SDK derives from it have it in their context."""
 
     status: int
     content_type: str
     is_get: bool
     has_session: bool
-    """Whether its request is one of a session."""
+    """Whether its request belongs to a session."""
     is_refused: bool = False
-    """Whether the status says what is wrong, and the body nothing."""
+    """Whether the status reports the failure, and the body does not."""
     is_over: bool = False
-    """Whether its body was read to its end, or until it failed."""
+    """Whether its body was read to the end, or until it failed."""
     is_long: bool = False
-    """Whether a message of it has more bytes than one may have."""
+    """Whether one of its messages exceeds `LONGEST_MESSAGE`."""
     size_bytes: int = 0
 
     @property
@@ -62,27 +62,27 @@ class Reply:
 
 
 REPLY: Final[ContextVar[Reply]] = ContextVar("toolgen_mcp_reply")
-"""The response that a task of the SDK reads."""
+"""Response that a task of the SDK is reading."""
 
 
 @frozen_record
 class ErrorOrigin:
-    """Stands as the data of an error, where no server can put it: whose words it has, and of what."""
+    """Data of an error that no server can set: the origin of its text, and its response."""
 
     kind: Kind
     reply: Reply | None = None
 
 
 def origin_of(error: types.ErrorData, reply: Reply | None) -> ErrorOrigin | None:
-    """Return where an error that came out of a stream is from; None where nothing depends on it.
+    """Return the origin of an error from a stream; None if it does not matter.
 
-    `reply` is the response that it was read from; None for a process, all of whose errors are its own words.
+    `reply` is the response that it was read from; None for a process, whose errors are always its own.
     """
     own = ErrorOrigin(kind="body", reply=reply)
     if reply is None:
         return own if error.code == types.CONNECTION_CLOSED else None
     if reply.is_refused:
-        is_answer = not reply.is_get  # else a stream was to be resumed, and the request had been sent before
+        is_answer = not reply.is_get  # otherwise a stream was to be resumed, after the request had been sent
         return ErrorOrigin(kind="failed" if is_answer else "closed", reply=reply)
     if error.code == types.CONNECTION_CLOSED:
         if reply.is_events and not reply.is_over:
@@ -101,14 +101,14 @@ def origin_of(error: types.ErrorData, reply: Reply | None) -> ErrorOrigin | None
 
 
 def is_closed(error: BaseException) -> bool:
-    """Return whether an error says that the connection has ended; no server can say so."""
+    """Return whether an error means that the connection has ended; a server cannot forge this error."""
     if not isinstance(error, MCPError) or error.code != types.CONNECTION_CLOSED:
         return False
     return error.data.kind == "closed" if isinstance(error.data, ErrorOrigin) else True
 
 
 def fault_of(error: MCPError, server: str) -> MCPServerError | None:
-    """Return what an error of the SDK stands for; None where it is an answer of the server itself."""
+    """Return the failure that an SDK error represents; None if it is the server's own answer."""
     what = f"the MCP server {server!r}"
     match error.data:
         case ErrorOrigin(kind="failed", reply=Reply(status=status)):
@@ -130,7 +130,7 @@ def fault_of(error: MCPError, server: str) -> MCPServerError | None:
             return MalformedAnswerError(f"its content type {shown!r} is neither JSON nor a stream of events")
         case _:
             pass
-    # A server that writes this itself might as well have answered with what is no message.
+    # A server that sends this text itself could as well have sent an invalid message.
     if error.code == types.PARSE_ERROR and error.message.startswith(_UNREADABLE):
         return MalformedAnswerError("it is not a JSON-RPC message")
     return None

@@ -1,4 +1,4 @@
-"""The log of one connection, bounded because a server can send any number of messages."""
+"""The log of one connection, limited because a server can send any number of messages."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from typing import Final
 from toolgen.contract.logs import logger
 
 _MOST_ALIKE: Final = 10
-"""Lines of one kind about one connection; the last one says that it is the last."""
+"""Maximum number of similar lines per connection; the last one announces that it is the last."""
 
 log = logger("toolgen.mcp")
 
 
 class PeerLog:
-    """Logs what a server does, the first few times that it does so."""
+    """Logs events of one server, limited to the first few of each kind."""
 
     def __init__(self) -> None:
         self._lines: Counter[str] = Counter()
 
     def log(self, level: int, message: str, *values: object) -> None:
-        """Log a line, unless as many of its message are there already."""
+        """Log a line, unless this message has been logged too often."""
         self._lines[message] += 1
         if self._lines[message] < _MOST_ALIKE:
             log.log(level, message, *values)

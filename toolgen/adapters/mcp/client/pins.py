@@ -15,29 +15,29 @@ OnChange: TypeAlias = Literal["drop", "refuse", "accept"]
 """Policy for a pinned tool that changed: leave the tool out, refuse the list, or accept the change."""
 
 _MOST_PINNED: Final = 10_000
-"""Names of tools that are remembered; further ones are left out."""
+"""Maximum number of pinned tool names; further tools are left out."""
 
 log = logger("toolgen.mcp")
 
 
 class Pins:
-    """The tools of one server as they were first listed, for whomever."""
+    """Tools of one server as they were first listed, for all identities."""
 
     def __init__(self, server: str, on_change: OnChange) -> None:
-        """Remember nothing yet; `server` names it in errors."""
+        """Create an empty set of pins; `server` names the server in errors."""
         self._server = server
         self._on_change: OnChange = on_change
         self._digests: dict[str, str] = {}
 
     def of(self, tool: str) -> str:
-        """Return what a call compares of a pinned tool; "" where it may change."""
+        """Return the pin that a call compares; "" if the tool may change."""
         return "" if self._on_change == "accept" else self._digests[tool]
 
     def changed(self, tool: types.Tool) -> str:
-        """Return why a tool is left out, "" where it is not; one that is new is pinned.
+        """Return why a tool is left out, "" if it is not; pin a new tool.
 
         Raises:
-            MCPServerError: it changed, and `on_change` refuses all tools then.
+            MCPServerError: The tool changed, and `on_change` is `refuse`.
         """
         digest = pin_of(tool)
         if tool.name not in self._digests and len(self._digests) >= _MOST_PINNED:

@@ -1,4 +1,4 @@
-"""The connections to one server: calls of one identity with the same credentials share one."""
+"""Pool of connections to one server: calls of one identity with the same credentials share a connection."""
 
 from __future__ import annotations
 
@@ -16,28 +16,28 @@ from .errors import MCPServerError
 from .servers import Credentials
 
 _FIRST_PAUSE_S: Final = 0.5
-"""Seconds before the second attempt to connect again; they double."""
+"""Seconds before the second attempt to reconnect; each further pause is doubled."""
 _RECONNECTS: Final = 3
-"""Attempts to connect again, of a server that was connected before."""
+"""Maximum number of attempts to reconnect to a server that was connected before."""
 
 log = logger("toolgen.mcp")
 
 
 @dataclass(slots=True, kw_only=True)
 class _Slot:
-    """What calls of one identity share."""
+    """Connection state shared by the calls of one identity."""
 
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     connection: ServerConnection | None = None
     was_connected: bool = False
     is_closed: bool = False
-    """Whether the pool is closed, so that waiting calls get no connection."""
+    """Whether the pool is closed, so that pending calls get no connection."""
     users: int = 0
     used_at: float = 0.0
 
 
 class Pool:
-    """Opens connections at their first use, again when they are lost, and closes those that are idle."""
+    """Opens connections on first use, reopens lost ones, and closes idle ones."""
 
     def __init__(
         self,
@@ -48,7 +48,7 @@ class Pool:
         clock: Callable[[], float],
         sleep: Callable[[float], Awaitable[None]],
     ) -> None:
-        """Hold no connection; `clock` and `sleep` count seconds."""
+        """Create an empty pool; `clock` and `sleep` use seconds."""
         self._name = name
         self._make = make
         self._idle_s = idle_s
@@ -56,17 +56,17 @@ class Pool:
         self._sleep = sleep
         self._slots: dict[str, _Slot] = {}
         self._closing: set[ServerConnection] = set()
-        """Idle ones whose processes may not be gone yet."""
+        """Idle connections whose processes might not have ended yet."""
         self._sweeper: asyncio.Task[None] | None = None
 
     def open(self) -> None:
-        """Begin to close what is idle."""
+        """Start to close idle connections."""
         self._sweeper = asyncio.create_task(self._sweep_often(), name=f"mcp {self._name} idle")
 
     async def close(self) -> None:
-        """Close all connections, used or not, and wait until their processes are gone.
+        """Close all connections, including used ones, and wait until their processes have ended.
 
-        They end even where the caller is cancelled, and does not wait for it.
+        The connections end even if the caller is cancelled while it waits.
         """
         sweeper, self._sweeper = self._sweeper, None
         slots, self._slots = self._slots, {}
@@ -84,11 +84,11 @@ class Pool:
 
     @asynccontextmanager
     async def lease(self, key: str, credentials: Credentials) -> AsyncIterator[ServerConnection]:
-        """Yield the connection of a key, which stays open meanwhile.
+        """Yield the connection of a key, which stays open for the duration of the context.
 
         Raises:
-            ToolgenError: the toolset is not open.
-            MCPServerError: the server cannot be connected.
+            ToolgenError: The toolset is not open.
+            MCPServerError: The connection to the server failed.
         """
         if self._sweeper is None:
             raise ToolgenError(
@@ -105,7 +105,7 @@ class Pool:
             slot.used_at = self._clock()
 
     async def sweep(self) -> None:
-        """Close the connections that nobody has used for the idle time."""
+        """Close the connections that were unused for the idle time."""
         now = self._clock()
         idle = [
             key for key, slot in self._slots.items() if not slot.users and now - slot.used_at >= self._idle_s
@@ -126,14 +126,14 @@ class Pool:
             if slot.connection is None or slot.connection.is_lost:
                 slot.connection = await self._connect(slot, credentials)
             else:
-                await slot.connection.open()  # whoever opened it first may have been cancelled meanwhile
+                await slot.connection.open()  # the caller that opened it might have been cancelled
             return slot.connection
 
     async def _connect(self, slot: _Slot, credentials: Credentials) -> ServerConnection:
-        """Return an open connection; one that was lost is tried again after pauses.
+        """Return an open connection; a lost connection is retried with pauses.
 
         Raises:
-            MCPServerError: it cannot be opened.
+            MCPServerError: The connection cannot be opened.
         """
         if (lost := slot.connection) is not None:
             slot.connection = None
@@ -143,7 +143,7 @@ class Pool:
         while True:
             if slot.is_closed:
                 raise MCPServerError(f"the MCP toolset {self._name!r} was closed")
-            # In its place before it is open, so that whoever closes the pool closes it too.
+            # Stored before it is open, so that closing the pool closes it too.
             connection = slot.connection = self._make(credentials)
             try:
                 await connection.open()

@@ -1,7 +1,7 @@
-"""Questions of a server in the middle of a call (MCP 2026-07-28, `InputRequiredResult`): a person is asked.
+"""Questions of a server during a call (MCP 2026-07-28, `InputRequiredResult`), answered by a person.
 
-The call is suspended, as that of a designed tool is, and goes on with the server's own state. Sampling and
-roots are declined. `elicitation` has the questions of servers of before.
+The call is suspended like a call of a designed tool, and resumes with the server's own state. Sampling and
+roots are declined. `elicitation` handles the questions of servers of earlier versions.
 """
 
 from __future__ import annotations
@@ -19,25 +19,25 @@ from .errors import shortened
 from .forms import UnaskableError, page_of, question_of
 
 _MOST_QUESTIONS: Final = 10
-"""Questions that may come together; a person answers one after the other."""
+"""Maximum number of questions in one answer; a person answers them one by one."""
 _MARK: Final = "mcp"
-"""Key of what is kept with a question."""
+"""Key of the state that is stored with a question."""
 
 
 @frozen_record
 class ResumedRequest:
-    """What a call goes on with."""
+    """Data with which a call resumes."""
 
     responses: Mapping[str, Json] | None = None
     """Responses by the keys of their requests."""
     state: str | None = None
-    """State of the server, passed back as it came."""
+    """State of the server, passed back unchanged."""
     further: tuple[tuple[str, dict[str, Any]], ...] = ()
-    """Requests that were not asked yet, with their keys."""
+    """Requests that have not been shown yet, with their keys."""
 
 
 def resumed_by(ctx: ToolContext) -> ResumedRequest:
-    """Return what the call goes on with: nothing, unless a question of its server was answered."""
+    """Return the data with which the call resumes; empty unless a question of its server was answered."""
     stored = ctx.resume_state.get(_MARK) if isinstance(ctx.resume_state, dict) else None
     if not isinstance(stored, dict):
         return ResumedRequest()
@@ -53,10 +53,10 @@ def resumed_by(ctx: ToolContext) -> ResumedRequest:
 
 
 def asked(answer: types.InputRequiredResult, spec: ToolSpec) -> Unfinished | None:
-    """Return the first question of a server; None where it has none, and only wants its state back.
+    """Return the first question of a server; None if it has no question and only requests its state back.
 
     Raises:
-        ToolError: it wants more than questions, or too many of them.
+        ToolError: The server requests something other than questions, or too many of them.
     """
     requests = answer.input_requests or {}
     if len(requests) > _MOST_QUESTIONS:
@@ -66,7 +66,7 @@ def asked(answer: types.InputRequiredResult, spec: ToolSpec) -> Unfinished | Non
 
 
 def next_question(resumed: ResumedRequest, spec: ToolSpec) -> Unfinished | None:
-    """Return the next question of those that came together; None when all are answered."""
+    """Return the next question of the same answer; None if all are answered."""
     if not resumed.further:
         return None
     return question(list(resumed.further), resumed.responses or {}, resumed.state, spec)
@@ -78,10 +78,10 @@ def question(
     state: str | None,
     spec: ToolSpec,
 ) -> Unfinished:
-    """Return the question of the first request, with which the others are kept.
+    """Return the question of the first request; the other requests are stored with it.
 
     Raises:
-        ToolError: it is no question to a person, or leads to what is no web page.
+        ToolError: The request is not a question to a person, or its URL is not a web page.
     """
     (key, request), *further = requests
     parameters = request.get("params") or {}

@@ -1,4 +1,4 @@
-"""Converts the answer of a server to a call into the result of an executor."""
+"""Conversion of a server's answer to a call into the result of an executor."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ from .errors import named
 from .failures import failure_of, malformed
 
 _MOST_BLOCKS: Final = 1_000
-"""Blocks of content in one answer."""
+"""Maximum number of content blocks in one answer."""
 
 
 def outcome_of(answer: types.CallToolResult, spec: ToolSpec, server: str, *, has_schema: bool) -> ToolOutcome:
-    """Return the result of a call, with all blocks of its content.
+    """Return the result of a call, with all its content blocks.
 
-    The result is the structured content; where there is none, the text of the blocks before the first that is
-    no text. `has_schema` says whether the server has given a schema of the structured content.
+    The result is the structured content; if there is none, the text of the blocks before the first other
+    block. `has_schema` tells whether the server declared a schema for the structured content.
 
     Raises:
-        ToolError: the server says that the call has failed, or its answer does not fit.
+        ToolError: The server reports that the call failed, or its answer does not fit.
     """
     if answer.is_error:
         raise failure_of(answer, spec)
@@ -57,7 +57,7 @@ def outcome_of(answer: types.CallToolResult, spec: ToolSpec, server: str, *, has
 
 
 def _structured(value: Any, blocks: Sequence[Content], spec: ToolSpec, server: str) -> ToolOutcome:
-    """Return a structured result; the text that only repeats it is left out (MCP 2025-06-18, Tools)."""
+    """Return a structured result without text that only repeats it (MCP 2025-06-18, Tools)."""
     unrepeated = [
         block for block in blocks if not (isinstance(block, TextContent) and _repeats(block.text, value))
     ]
@@ -78,7 +78,7 @@ def _decoded(value: Json, spec: ToolSpec, server: str) -> Any:
 
 
 def _repeats(text: str, value: object) -> bool:
-    """Return whether a text is the value, or all that an object of one member holds, as JSON or as it is."""
+    """Return whether a text repeats the value or an object's only member, as JSON or literally."""
     held = [value, *(value.values() if isinstance(value, dict) and len(value) == 1 else ())]
     if text in [text_ for text_ in held if isinstance(text_, str)]:
         return True
@@ -89,7 +89,7 @@ def _repeats(text: str, value: object) -> bool:
 
 
 def _contents(block: types.ContentBlock, spec: ToolSpec, server: str) -> Iterator[Content]:
-    """Yield a block of content as toolgen has it."""
+    """Yield a content block in toolgen's form."""
     match block:
         case types.TextContent(text=text):
             yield TextContent(text=text)
@@ -114,7 +114,7 @@ def _contents(block: types.ContentBlock, spec: ToolSpec, server: str) -> Iterato
 
 
 def _blob(resource: types.BlobResourceContents, spec: ToolSpec, server: str) -> Content:
-    """Return an image or sound as such; of other data a link to it, with the data and its size in bytes."""
+    """Return an image or audio block; for other data, a link with the data and its size in bytes."""
     data, kind, uri = _bytes(resource.blob, spec, server), resource.mime_type or "", str(resource.uri)
     match kind.partition("/")[0]:
         case "image":

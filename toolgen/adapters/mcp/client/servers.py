@@ -1,7 +1,7 @@
-"""The address of a server, how it is reached, and the credentials for it.
+"""Servers, their connections and credentials.
 
-Credentials are a function of the call's `CallMeta`. Calls with equal credentials share a connection, and no
-other call uses it.
+Credentials can be a function of the call's `CallMeta`. Calls with equal credentials share a connection, and
+no other call uses it.
 """
 
 from __future__ import annotations
@@ -45,28 +45,29 @@ _HEADER_NAME: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _HEADER_VALUE: Final = re.compile(r"[\t\x20-\x7e]*")
 _CONNECT_S: Final = 30.0
 _READ_S: Final = 300.0
+"""Read timeout, which equals the SDK's own limit: a server can hold a response open while it works."""
 _certificates: Final = cache(httpx2.create_ssl_context)
-"""The certificates that TLS trusts; reading them takes longer than a request."""
-"""A server may hold a response open for as long as it works; the SDK's own limits."""
+"""Returns the certificates that TLS trusts; reading them takes longer than a request."""
 
 
 @frozen_record(kw_only=False)
 class StdioServer:
-    """A server that is started as a process and spoken to over its standard input and output.
+    """A server that is started as a process and communicates over its standard input and output.
 
-    It gets the few environment variables that the SDK holds harmless, such as `PATH` and `HOME`, and `env`.
+    It gets `env` and the few environment variables that the SDK considers harmless, for example `PATH` and
+    `HOME`.
 
     Raises:
-        RegistrationError: the arguments are one string, or the command is none.
+        RegistrationError: The arguments are a single string, or the command is missing.
     """
 
     command: str
     args: tuple[str, ...] = field(default=(), repr=False)
     env: Credentials | CredentialsOf = field(default_factory=dict, repr=False)
-    """Further variables; a function of the call makes them secrets of its user, with a process for each."""
+    """Further variables. A function of the call returns secrets of its user, who gets a process."""
     cwd: str | Path | None = None
     errlog: TextIO | None = field(default=None, repr=False)
-    """Gets what the process writes to its standard error; that of this process where it is None."""
+    """Receives the standard error of the process; None means the standard error of this process."""
 
     def __post_init__(self) -> None:
         options: tuple[object, object] = self.command, self.args
@@ -78,7 +79,7 @@ class StdioServer:
 
     @property
     def address(self) -> str:
-        """What people are told of where it is."""
+        """Server name in messages to people."""
         return self.command
 
     async def credentials(self, meta: CallMeta) -> Credentials:
@@ -86,7 +87,7 @@ class StdioServer:
 
     @asynccontextmanager
     async def connected(self, credentials: Credentials, intake: Intake) -> AsyncIterator[Streams]:
-        """Start the process, and end it: its input is closed, then its process group is killed."""
+        """Start the process; at the end close its input, then kill its process group."""
         errlog = self.errlog or _standard_error()
         async with stdio_streams(self.command, self.args, credentials, self.cwd, errlog, intake) as streams:
             yield streams
@@ -94,20 +95,20 @@ class StdioServer:
 
 @frozen_record(kw_only=False)
 class HttpServer:
-    """A server that is reached by streamable HTTP.
+    """A server that is reached over streamable HTTP.
 
     Raises:
-        RegistrationError: the URL is no address of a server.
-        InsecureServerError: credentials would be sent over plain HTTP to another machine.
+        RegistrationError: The URL is not the address of a server.
+        InsecureServerError: Credentials would be sent over plain HTTP to another machine.
     """
 
     url: str = field(repr=False)
     headers: Credentials | CredentialsOf = field(default_factory=dict, repr=False)
-    """Headers of each request; a function of the call returns those of its user, who has a session then."""
+    """Headers of each request. A function of the call returns those of its user, who gets a session."""
     bearer: Callable[[CallMeta], str | Awaitable[str]] | None = field(default=None, repr=False)
     """Returns the token for the header `Authorization: Bearer`."""
     allow_insecure: bool = field(default=False, repr=False, kw_only=True)
-    """Send credentials to another machine over plain HTTP too, where all on the way can read them."""
+    """Whether credentials may be sent over plain HTTP to another machine, where others can read them."""
 
     def __post_init__(self) -> None:
         url = _web_address(self.url)
@@ -120,21 +121,21 @@ class HttpServer:
 
     @property
     def address(self) -> str:
-        """What people are told of where it is: without user, password, query and fragment."""
+        """Server URL in messages to people: without user, password, query and fragment."""
         return plain_url(self.url)
 
     async def credentials(self, meta: CallMeta) -> Credentials:
         """Return the headers of each request.
 
         Raises:
-            MCPServerError: one cannot be sent; its value is not shown.
+            MCPServerError: A header cannot be sent; its value is not shown.
         """
         headers = dict(await _credentials(self.headers, meta))
         if self.bearer is not None:
             headers["Authorization"] = f"Bearer {await awaited(self.bearer(meta))}"
         for name, value in headers.items():
             if not _HEADER_NAME.fullmatch(name) or not _HEADER_VALUE.fullmatch(value):
-                # Whoever sends it would show the value in its error.
+                # The HTTP client would show the value in its error.
                 raise MCPServerError(
                     f"the header {shortened(name)!r} is not allowed in HTTP (RFC 9110, Fields)",
                     hint="look for a line break at the end of its value, and for characters beyond ASCII",
@@ -143,7 +144,7 @@ class HttpServer:
 
     @asynccontextmanager
     async def connected(self, credentials: Credentials, intake: Intake) -> AsyncIterator[Streams]:
-        """Open the streams of requests; the SDK follows redirects within the origin of the URL alone."""
+        """Open the request streams; the SDK follows redirects only within the origin of the URL."""
         keep_logs_clean()
         client = httpx2.AsyncClient(
             verify=_certificates(),
@@ -168,7 +169,7 @@ def _web_address(text: object) -> httpx2.URL:
     """Return the URL of a server.
 
     Raises:
-        RegistrationError: it is none; its user, password and query are not shown.
+        RegistrationError: The text is not a URL; the error omits its user, password and query.
     """
     try:
         url = httpx2.URL(text) if isinstance(text, str) else None
@@ -184,13 +185,13 @@ def _web_address(text: object) -> httpx2.URL:
 
 
 def pool_key(identity: str, credentials: Credentials) -> str:
-    """Return what calls have in common that may share a connection; no credential can be read from it."""
+    """Return the key of calls that can share a connection; it reveals no credential."""
     facts: Json = [identity, *(list[Json](item) for item in sorted(credentials.items()))]
     return sha256(compact(facts).encode()).hexdigest()
 
 
 def _standard_error() -> TextIO:
-    """Return what a process can write to: the standard error as it is now, or as it was at the start."""
+    """Return a standard error with a file descriptor: the current one, or the original one."""
     try:
         sys.stderr.fileno()
     except (OSError, ValueError, AttributeError):

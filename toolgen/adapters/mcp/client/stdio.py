@@ -1,4 +1,4 @@
-"""A server as a process that exchanges lines over its standard input and output (MCP, Transports, stdio).
+"""A server process that exchanges lines over its standard input and output (MCP, Transports, stdio).
 
 The SDK's own transport reads lines of any length, and ends without a reason at a byte that is not UTF-8.
 """
@@ -31,9 +31,9 @@ from .intake import Intake
 from .messages import LONGEST_MESSAGE, TOO_LONG, UNREADABLE
 
 _GRACE_S: Final = 2.0
-"""Seconds to exit after the end of the input, then after SIGTERM to the process group; SIGKILL follows."""
+"""Seconds to exit after the end of input, then after SIGTERM to the process group; SIGKILL follows."""
 _FLUSH_S: Final = 0.5
-"""Seconds in which what was sent reaches the process."""
+"""Seconds in which sent messages must reach the process."""
 _POLL_S: Final = 0.01
 _GONE: Final = (anyio.BrokenResourceError, anyio.ClosedResourceError, anyio.EndOfStream, OSError)
 
@@ -47,12 +47,12 @@ async def stdio_streams(
     errlog: TextIO,
     intake: Intake,
 ) -> AsyncIterator[tuple[Any, Any]]:
-    """Start a process, and yield the streams of its messages; at the end it and its children are gone.
+    """Start a process, and yield its message streams; at the end stop it and its children.
 
     Raises:
-        OSError: it cannot be started.
-        MCPServerError: in a group, when it writes a line that is too long, or a message that is not UTF-8, or
-            more messages than `intake` takes.
+        OSError: The process cannot be started.
+        MCPServerError: In an exception group, if the process writes a line that is too long, a message that
+            is not UTF-8, or more messages than `intake` admits.
     """
     process = await _started(command, args, {**get_default_environment(), **env}, cwd, errlog)
     read_in, read_out = anyio.create_memory_object_stream[SessionMessage | Exception](0)
@@ -74,7 +74,7 @@ async def stdio_streams(
 
 
 class _Running:
-    """A process, and the tasks at its input and output."""
+    """A process, and the tasks that read its output and write its input."""
 
     def __init__(self, process: Process, intake: Intake) -> None:
         self._process = process
@@ -83,10 +83,10 @@ class _Running:
         self._is_faulty = False
 
     async def read(self, stream: ObjectSendStream[SessionMessage | Exception]) -> None:
-        """Send on each line; afterwards what else it writes is thrown away, so that it can end.
+        """Forward each line; afterwards discard further output, so that the process can end.
 
         Raises:
-            MCPServerError: a line is too long, a message is not UTF-8, or there are too many of them.
+            MCPServerError: A line is too long, a message is not UTF-8, or there are too many of them.
         """
         try:
             with suppress(*_GONE):
@@ -109,7 +109,7 @@ class _Running:
         stream: ObjectReceiveStream[SessionMessage],
         answers: ObjectSendStream[SessionMessage | Exception],
     ) -> None:
-        """Write each message as a line; when nothing can be written, nothing is read either."""
+        """Write each message as a line; if writing fails, end reading as well."""
         assert self._process.stdin is not None
         try:
             async for sent in stream:
@@ -121,11 +121,11 @@ class _Running:
             self._written.set()
 
     async def stop(self) -> None:
-        """Close the input, wait, and end the process group (MCP 2025-11-25, Lifecycle, Shutdown)."""
+        """Close the input, wait, and stop the process group (MCP 2025-11-25, Lifecycle, Shutdown)."""
         try:
             await self._stop()
-        finally:  # a loop that is closed meanwhile cancels through the shield
-            # A child that holds a pipe keeps the transport open, and nothing public closes it.
+        finally:  # a loop that closes meanwhile cancels despite the shield
+            # A child that holds a pipe keeps the transport open, and no public API closes it.
             transport = getattr(getattr(self._process, "_process", None), "_transport", None)
             if transport is not None:
                 with suppress(PermissionError):
@@ -148,7 +148,10 @@ class _Running:
             await process.stdout.aclose()
 
     async def _has_ended(self, seconds: float) -> bool:
-        """Return whether the process ends in time; `wait` would wait for children that hold its pipes."""
+        """Return whether the process ends in time.
+
+        `wait` would also wait for children that hold its pipes.
+        """
         with anyio.move_on_after(seconds):
             while self._process.returncode is None:  # noqa: ASYNC110  # see above
                 await anyio.sleep(_POLL_S)
@@ -156,10 +159,10 @@ class _Running:
 
 
 async def _lines(process: Process) -> AsyncGenerator[bytes]:
-    """Yield each line without its end; what the last one lacks is dropped.
+    """Yield each line without its newline; drop an incomplete last line.
 
     Raises:
-        MCPServerError: a line is too long.
+        MCPServerError: A line is too long.
     """
     assert process.stdout is not None
     parts: list[bytes] = []
@@ -176,10 +179,10 @@ async def _lines(process: Process) -> AsyncGenerator[bytes]:
 
 
 def _message(line: bytes) -> SessionMessage | Exception:
-    """Return the message of a line, or an error with its beginning: servers also write what is none.
+    """Return the message in a line, or an error with its beginning, because servers also write other text.
 
     Raises:
-        MCPServerError: it is a message that is not UTF-8; whoever waits for it would wait in vain.
+        MCPServerError: A message is not UTF-8; its receiver would wait forever.
     """
     try:
         text = line.decode()
@@ -194,9 +197,9 @@ def _message(line: bytes) -> SessionMessage | Exception:
 
 
 def _in_place_of(line: bytes) -> SessionMessage | None:
-    """Return an error for the request that a line seems to answer, which is no message; None for others.
+    """Return an error for the request that an invalid line seems to answer; None for other lines.
 
-    Who waits for the answer would wait in vain.
+    Without the error, the sender of the request would wait forever.
     """
     id_ = id_of(line)
     if id_ is None or b'"jsonrpc"' not in line or not is_answer(line):
@@ -208,7 +211,7 @@ def _in_place_of(line: bytes) -> SessionMessage | None:
 async def _started(
     command: str, args: Sequence[str], env: dict[str, str], cwd: str | Path | None, errlog: TextIO
 ) -> Any:
-    """Return the process, the leader of a group of its own."""
+    """Start the process as the leader of its own process group, and return it."""
     if sys.platform == "win32":
         program = await anyio.to_thread.run_sync(get_windows_executable_command, command)
         return await create_windows_process(program, list(args), env, errlog, cwd)

@@ -1,4 +1,4 @@
-"""Specs of the tools that a server lists. Their content is untrusted."""
+"""Specs for the tools that a server lists. Their content is untrusted."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ from .errors import MCPServerError, named, shortened
 from .listing import tool_digest
 
 META: Final = "mcp"
-"""Key of a spec's `meta`: of which server the tool is, and how the server calls it."""
+"""Key in a spec's `meta` for the tool's server and its name there."""
 _PORTABLE: Final = re.compile(rf"[A-Za-z_][A-Za-z0-9_-]{{0,{LONGEST_NAME - 1}}}")
-"""Wire names that all providers of models take."""
+"""Wire names that all model providers accept."""
 _HASH_DIGITS: Final = 8
 _LONGEST_TITLE: Final = 200
 _LONGEST_NAME: Final = 200
-"""Characters of a tool's own name, where it is shown."""
+"""Maximum number of characters of a tool's own name where it is shown."""
 _LONGEST_ICON: Final = 65_536
-"""Characters of the source of an icon, which may be its data."""
+"""Maximum number of characters of an icon's source, which can be a data URL."""
 _MOST_ICONS: Final = 10
 
 
@@ -43,17 +43,17 @@ class ServerTool:
     name: str
     """Name of the tool at its server."""
     digest: str
-    """`listing.tool_digest`: another one is another contract."""
+    """`listing.tool_digest`; another digest means another contract."""
     pin: str = ""
-    """`Listing.pin_of`: another one is a tool of other texts; "" where these may change."""
+    """`Listing.pin_of`; another pin means other texts; "" if texts may change."""
     has_output_schema: bool
     silence_s: float | None = None
-    """Seconds after which a call ends whose server reports nothing; None without such a limit."""
+    """Seconds without a report from the server after which a call ends; None means no limit."""
     spec: ToolSpec
 
 
 def portable_names(names: Iterable[str]) -> dict[str, str]:
-    """Return a portable name for each tool; one of no portable name gets one with a hash of its own name."""
+    """Return a portable name for each tool; an unsuitable name is replaced, with a hash if needed."""
     names = list(names)
     portable = {name: name for name in names if _PORTABLE.fullmatch(name)}
     taken = set(portable)
@@ -65,15 +65,15 @@ def portable_names(names: Iterable[str]) -> dict[str, str]:
 
 
 def wire_names(portable: Mapping[str, str], prefix: str) -> dict[str, str]:
-    """Return the wire name of each tool: the prefix and its portable name, with a hash where that is long."""
+    """Return the wire name of each tool: prefix and portable name, with a hash if it is too long."""
     taken: set[str] = set()
     return {name: _free(prefix + plain, name, taken) for name, plain in portable.items()}
 
 
 def _free(plain: str, name: str, taken: set[str]) -> str:
-    """Return a name that is not taken, and take it; with a hash of `name` where it is too long, or taken."""
+    """Reserve and return a free name; with a hash of `name` if it is too long or taken."""
     start, digest = plain[: LONGEST_NAME - _HASH_DIGITS - 1], name
-    while len(plain) > LONGEST_NAME or plain in taken:  # a server may list the name with the hash too
+    while len(plain) > LONGEST_NAME or plain in taken:  # a server can also list the name with the hash
         digest = sha256(digest.encode(errors="replace")).hexdigest()
         plain = f"{start}_{digest[:_HASH_DIGITS]}"
     taken.add(plain)
@@ -83,10 +83,10 @@ def _free(plain: str, name: str, taken: set[str]) -> str:
 def server_tool(
     tool: types.Tool, id_: str, wire_name: str, toolset: str, *, longest: int, timeout_s: float | None
 ) -> ServerTool:
-    """Return a tool with its spec; `longest` are characters of the description.
+    """Return a tool with its spec; `longest` is the maximum number of characters of the description.
 
     Raises:
-        MCPServerError: a schema cannot be used.
+        MCPServerError: A schema cannot be used.
     """
     name = id_.rpartition(".")[2]
     return ServerTool(
@@ -109,13 +109,13 @@ def server_tool(
 
 
 def hints_of(annotations: types.ToolAnnotations | None) -> dict[Hint, bool]:
-    """Return the hints that the server gives; what it does not say is left out."""
+    """Return the hints that the server declares; missing ones are left out."""
     facts = {} if annotations is None else annotations.model_dump(by_alias=True)
     return {hint: bool(facts[key]) for hint, (key, _) in MCP_HINTS.items() if facts.get(key) is not None}
 
 
 def _title(tool: types.Tool) -> str:
-    """Return the title: its own goes before that of the annotations (MCP 2025-06-18, Tools)."""
+    """Return the title; the tool's own title precedes the one in its annotations (MCP 2025-06-18, Tools)."""
     title = tool.title or (tool.annotations.title if tool.annotations is not None else None)
     return named(title or tool.name, _LONGEST_TITLE)
 

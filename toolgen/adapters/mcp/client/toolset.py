@@ -1,4 +1,4 @@
-"""A server of the Model Context Protocol as a toolset: its tools, listed for each request or designed."""
+"""An MCP server as a toolset: its tools are listed for each request, or fixed in a design."""
 
 from __future__ import annotations
 
@@ -54,38 +54,38 @@ log = logger("toolgen.mcp")
 class MCPToolset:
     """The tools of an MCP server, for `Runtime.tools.add_toolset` or an agent.
 
-    Connections are opened when they are first used, and closed with the toolset. The id of a tool is
-    `mcp.name.tool`, or `name.tool` where the name has a dot; its wire name is `name_tool`, made portable
-    where the server's own is not (`spec.meta["mcp"]["tool"]`). A tool that cannot be used is left out, with
-    the reason in `Snapshot.left_out`.
+    Connections are opened on first use, and closed with the toolset. The id of a tool is `mcp.name.tool`, or
+    `name.tool` if the name has a dot. Its wire name is `name_tool`, made portable if the server's own name is
+    not (`spec.meta["mcp"]["tool"]`). An unusable tool is left out, with the reason in `Snapshot.left_out`.
 
     Args:
-        name: Names the toolset, and the server in errors: `git`, or `service.git`.
-        server: Where it is, and the credentials that it gets.
-        prefix: Before each wire name; without it the name of the toolset and `_`, so that no tool of a
+        name: Name of the toolset, and of the server in errors: `git`, or `service.git`.
+        server: Address of the server, and its credentials.
+        prefix: Prefix of each wire name; by default the name of the toolset and `_`, so that no tool of a
             server has the name of another tool.
-        identity: Whose connection a call uses; calls of one identity and of the same credentials share
-            one. Without it the credentials alone count.
-        on_error: What a request does when the tools cannot be listed.
-        pin: Whether a tool stays as it was first listed, in this process, its texts too. Those of a lock
-            are always pinned.
-        on_change: What becomes of a pinned tool that changed: "drop" leaves it out, "refuse" lists none
-            of the tools, "accept" takes it as it is now. A locked one is not called then; with "accept"
-            it is, where its texts alone changed.
-        on_elicitation: Answers what a server of MCP through 2025-11-25 asks while a call is open, within
-            the time of the call; without it that is declined.
-        connect_s: Seconds for the connection, and for each list; below those of `add_toolset`.
-        call_s: Seconds that a call may take without progress: what its server reports extends its time.
-            None without such a limit. Calls of locked tools have none.
-        total_s: Seconds for one execution of a call, whatever its progress; None for the runtime's own limit.
-        list_s: Seconds for which a list is good whose server says nothing of that.
-        idle_s: Seconds after which a connection is closed that nobody uses.
-        longest_description: Characters of a tool's description that a model is told.
-        clock: Returns seconds, from any beginning.
-        sleep: Waits for so many seconds.
+        identity: Returns the identity of a call; calls with the same identity and credentials share a
+            connection. Without it, only the credentials count.
+        on_error: What a request does if the tools cannot be listed.
+        pin: Whether a tool must stay as it was first listed in this process, including its texts. Tools of a
+            lock are always pinned.
+        on_change: Policy for a pinned tool that changed: "drop" leaves it out, "refuse" lists no tools at
+            all, "accept" uses the changed tool. A changed locked tool is not called; with "accept" it is
+            called if only its texts changed.
+        on_elicitation: Answers questions of servers of MCP through 2025-11-25 during a call, within the time
+            of the call; without it they are declined.
+        connect_s: Seconds for the connection, and for each list; must be below those of `add_toolset`.
+        call_s: Seconds that a call can take without progress; each progress report of its server restarts
+            the time. None means no limit. Calls of locked tools have no such limit.
+        total_s: Seconds for one execution of a call, regardless of progress; None for the runtime's own
+            limit.
+        list_s: Seconds for which a list is valid if its server declares no time.
+        idle_s: Seconds after which an unused connection is closed.
+        longest_description: Maximum number of characters of a tool's description for a model.
+        clock: Returns seconds, from any starting point.
+        sleep: Waits for a number of seconds.
 
     Raises:
-        RegistrationError: the name or the prefix is none, or the server is neither a StdioServer nor an
+        RegistrationError: The name or the prefix is invalid, or the server is neither a StdioServer nor an
             HttpServer.
     """
 
@@ -112,7 +112,7 @@ class MCPToolset:
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
-        """Make the toolset, from which nothing is connected yet; its class says what each argument is."""
+        """Create the toolset without connecting; the class documents the arguments."""
         _require_arguments(name, server, prefix, on_change)
         _require_times(call_s, total_s)
         self.name = name
@@ -136,9 +136,9 @@ class MCPToolset:
 
     @property
     def executor(self) -> MCPExecutor:
-        """Executes the tools of a designed `MCPToolset(…, lock=…)`: give it to the generated `registration`.
+        """Executor for a designed `MCPToolset(…, lock=…)`: pass it to the generated `registration`.
 
-        The toolset is open while they are called: `async with toolset:`.
+        The toolset must be open while they are called: `async with toolset:`.
         """
         return self._executor
 
@@ -152,14 +152,14 @@ class MCPToolset:
         await self._pool.close()
 
     async def tools(self, context: ReadonlyContext) -> ListedTools:
-        """Return the tools that the server lists for this identity, without those that cannot be used.
+        """Return the tools that the server lists for this identity, without unusable ones.
 
         Raises:
-            MCPServerError: the server cannot be connected, or does not list its tools.
+            MCPServerError: The connection failed, or the server does not list its tools.
         """
         try:
             listing = await self._listed(context.meta)
-        except ConnectionLostError as error:  # a list may be asked for as often as one likes
+        except ConnectionLostError as error:  # listing has no side effects, so it can be repeated
             log.info("listing the tools of the MCP server %r again: %s", self.name, error)
             listing = await self._listed(context.meta)
         return await self._bindings.tools(listing)
@@ -199,10 +199,10 @@ class MCPToolset:
 
 
 def _require_arguments(name: str, server: object, prefix: object, on_change: object) -> None:
-    """Raise for a name of a toolset, a server or an option that is none.
+    """Raise if the name, prefix, server or `on_change` option is invalid.
 
     Raises:
-        RegistrationError: as said.
+        RegistrationError: One of them is invalid.
     """
     if not all(TOOL_NAME.fullmatch(part) for part in name.split(".")) or name.count(".") > 1:
         raise RegistrationError(
@@ -226,7 +226,7 @@ def _require_arguments(name: str, server: object, prefix: object, on_change: obj
 
 
 def _require_times(call_s: float | None, total_s: float | None) -> None:
-    """Check that no call may be silent for longer than it may last.
+    """Raise if a call could be silent for longer than it may take.
 
     Raises:
         RegistrationError: `call_s` is more than `total_s`.
@@ -239,7 +239,7 @@ def _require_times(call_s: float | None, total_s: float | None) -> None:
 
 
 class _Method:
-    """Executes one tool."""
+    """Executor of one tool."""
 
     __slots__ = ("_caller", "_tool")
     begins_itself: ClassVar = True
@@ -253,10 +253,10 @@ class _Method:
 
 
 class MCPExecutor:
-    """Serves every tool of a toolset at its server; a `RawExecutor`."""
+    """Executes every tool of a toolset at its server; a `RawExecutor`."""
 
     begins_itself: ClassVar = True
-    """A call begins when it is sent, and not while its connection is opened."""
+    """A call begins when it is sent, not when its connection is opened."""
 
     def __init__(self, caller: ToolCaller, *, pins_texts: bool) -> None:
         self._caller = caller
@@ -267,8 +267,8 @@ class MCPExecutor:
         """Return the result of a call, decoded by the generated codec, or the question of the server.
 
         Raises:
-            ToolError: the call failed, was not made, or its result does not fit.
-            RegistrationError: the tool is of no lock.
+            ToolError: The call failed, was not made, or its result does not fit.
+            RegistrationError: The tool is not from a lock.
         """
         assert ctx.spec is not None, "the runtime sets it"
         tool = self._tools.get(ctx.spec.id)

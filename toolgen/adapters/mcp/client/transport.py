@@ -1,4 +1,4 @@
-"""The streams of a session, watched so that their owner learns at once that the server ended them."""
+"""Watched streams of a session, which notify their owner as soon as the server closes them."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ async def watched(
     ended: Callable[[], None],
     read: Callable[[dict[str, Any]], dict[str, Any]],
 ) -> AsyncIterator[Streams]:
-    """Open a transport, as the SDK takes one, that calls `ended` when there is nothing more to read.
+    """Open a transport in the SDK's form that calls `ended` when its input ends.
 
-    `read` gets each result before the SDK validates it, and returns it or what stands in its place.
+    `read` receives each result before the SDK validates it, and returns it or a replacement.
     """
     async with transport() as (incoming, outgoing):
         yield _WatchedStream(incoming, ended, read), outgoing
 
 
 class _WatchedStream:
-    """A stream of messages; the SDK reads it by iteration."""
+    """Stream of messages that the SDK reads by iteration."""
 
     def __init__(
         self, stream: Any, ended: Callable[[], None], read: Callable[[dict[str, Any]], dict[str, Any]]
@@ -40,7 +40,7 @@ class _WatchedStream:
 
     @property
     def last_context(self) -> Any:
-        """The context variables of the last message's sender, where the stream has them."""
+        """Context variables of the last message's sender, if the stream has them."""
         return getattr(self._stream, "last_context", None)
 
     async def receive(self) -> Any:

@@ -21,7 +21,7 @@ from ...ports.requests import assign
 from .identity import IDENTITY, owner_of, require_meta
 
 Verify: TypeAlias = Callable[[str], CallMeta | Awaitable[CallMeta | None] | None]
-"""Returns for whom a bearer token (RFC 6750) is: the facts of its calls; None where it is not valid."""
+"""Returns the call facts that belong to a bearer token (RFC 6750); None if the token is not valid."""
 
 _VERIFY_S: Final = 30.0
 
@@ -29,9 +29,9 @@ log = logger("toolgen.mcp")
 
 
 class BearerAuth:
-    """Lets requests with a valid token through, and says for whom they are.
+    """Admits requests with a valid token, and identifies their owner.
 
-    A session of MCP belongs to the facts that opened it: with a token for others it is not there.
+    An MCP session belongs to the facts that opened it: with the token of another owner it does not exist.
     """
 
     def __init__(self, app: ASGIApp, verify: Verify) -> None:
@@ -48,7 +48,7 @@ class BearerAuth:
                 with Contained():
                     meta = await awaited(self._verify(token))
             owner = "" if meta is None else owner_of(require_meta(meta))
-        except Exception as error:  # noqa: BLE001 - author code; logged, and nobody is let in
+        except Exception as error:  # noqa: BLE001 - author code; logged, and the request is refused
             reference = log_failure(log, error, "the token verifier failed")
             text = f"the token cannot be verified now (reference {reference})"
             await _refusal(503, text, "")(scope, receive, send)

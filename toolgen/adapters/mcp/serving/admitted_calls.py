@@ -1,4 +1,4 @@
-"""The maximum number of concurrent calls over HTTP, in total and for one identity, and the shutdown."""
+"""Limits of concurrent calls over HTTP, in total and per identity, and the shutdown."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from .executing import SLOT, CallSlot, ExecutingCalls
 from .identity import IDENTITY, owner_of
 
 _PARSERS: Final[tuple[Callable[[bytes], object], ...]] = (from_json, json.loads)
-"""The parsers of the SDK, through 2025-11-25 and since 2026-07-28.
+"""Parsers of the SDK, through 2025-11-25 and since 2026-07-28.
 
-The second one reads what the first one refuses: escaped surrogates, a byte order mark.
+The second one accepts input that the first one rejects: escaped surrogates, a byte order mark.
 """
 
 
 class AdmittedCalls:
-    """Lets so many `tools/call` through at once, none while it closes, and no message beyond the limits.
+    """Limits concurrent `tools/call` requests, refuses them during shutdown, and limits every message.
 
-    It stands within a limit of bodies, which hands it each body whole; it decodes none that holds too much.
+    It must be inside a body limit, which passes each body as a whole; oversized messages are not decoded.
     """
 
     def __init__(
@@ -50,7 +50,7 @@ class AdmittedCalls:
         self._streams: set[anyio.CancelScope] = set()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["method"] == "GET":  # what a server tells a client of 2025-11-25; it has no end of its own
+        if scope["method"] == "GET":  # endless stream of server messages for a client of 2025-11-25
             await self._stream(scope, receive, send)
             return
         first = await receive()
@@ -79,7 +79,7 @@ class AdmittedCalls:
                 slot.end_client()
 
     def _too_many(self, owner: str | None) -> str | None:
-        """Return why no further call of an owner is let in; None where one is."""
+        """Return why a further call of an owner is refused; None if it is admitted."""
         if self._executing.count >= self._max_calls:
             return f"too many concurrent calls ({self._max_calls} running); try again later"
         if owner is None:
@@ -90,13 +90,13 @@ class AdmittedCalls:
         return None
 
     async def drain(self, timeout_s: float) -> None:
-        """Let no further call in, wait for those that are executed, and end the streams without calls."""
+        """Refuse new calls, wait for running ones, and end the streams without calls."""
         self._is_closing = True
         try:
             async with asyncio.timeout(timeout_s):
                 await self._executing.ended()
         except TimeoutError:
-            pass  # they are cancelled with the server
+            pass  # the server cancels them
         for stream in tuple(self._streams):
             stream.cancel()
 
@@ -110,7 +110,7 @@ class AdmittedCalls:
 
 
 def _is_call(body: bytes) -> bool:
-    """Return whether a request is a `tools/call` for either parser of the SDK."""
+    """Return whether a request is a `tools/call` for any of the SDK's parsers."""
     return any(_is_call_by(parse, body) for parse in _PARSERS)
 
 
@@ -118,12 +118,12 @@ def _is_call_by(parse: Callable[[bytes], object], body: bytes) -> bool:
     try:
         document = parse(body)
     except (ValueError, RecursionError):
-        return False  # the SDK says what is wrong with it
+        return False  # the SDK reports the error
     return isinstance(document, dict) and document.get("method") == "tools/call"
 
 
 def _again(first: Message, receive: Receive) -> Receive:
-    """Return a channel that gives the first message once more."""
+    """Return a channel that delivers the first message once more."""
     messages = [first]
 
     async def replay() -> Message:
@@ -133,12 +133,12 @@ def _again(first: Message, receive: Receive) -> Receive:
 
 
 def _too_large(body: bytes, too_much: str) -> JSONResponse:
-    """Return the error of JSON-RPC for a message that was not decoded, with its id where that was seen."""
+    """Return the JSON-RPC error for a message that was not decoded, with its id if it was found."""
     error = {"code": -32600, "message": f"the message has {too_much}; Runtime(limits=) sets the limit"}
     return JSONResponse({"jsonrpc": "2.0", "id": id_of(body), "error": error}, 413)
 
 
 def _refusal(status: int, text: str) -> JSONResponse:
-    """Return an error of JSON-RPC without an id, as the SDK answers what it does not take up."""
+    """Return a JSON-RPC error without an id, as the SDK does for requests that it does not process."""
     error = {"code": -32603, "message": text}
     return JSONResponse({"jsonrpc": "2.0", "id": None, "error": error}, status)

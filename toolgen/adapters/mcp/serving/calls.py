@@ -1,4 +1,4 @@
-"""`tools/call`: one call of the runtime for one call of a client, with the questions in between."""
+"""`tools/call`: one call of the runtime for each call of a client, with the questions in between."""
 
 from __future__ import annotations
 
@@ -53,13 +53,13 @@ log = logger("toolgen.mcp")
 
 @frozen_record
 class _Request:
-    """One `tools/call`, and the tool that it names."""
+    """A `tools/call` request with its tool."""
 
     ctx: Context
     params: types.CallToolRequestParams
     meta: CallMeta
     name: CallName | None
-    """Name of a call that the client may make again; None where it gave no id for that."""
+    """Name of a call that the client can repeat; None if it sent no id for that."""
     offered: Snapshot
     entry: RegisteredTool
     slot: CallSlot
@@ -70,7 +70,7 @@ class _Request:
 
 
 class ToolCalls:
-    """Serves `tools/list` and `tools/call` of one server."""
+    """Handler of `tools/list` and `tools/call` for one server."""
 
     def __init__(
         self,
@@ -95,10 +95,10 @@ class ToolCalls:
     ) -> types.ListToolsResult:
         """Return the tools of a request: in the order of registration, dynamic ones by name.
 
-        More than 500 are in the order of their names, on pages.
+        More than 500 tools are sorted by name, and split into pages.
 
         Raises:
-            MCPError: the cursor is none (-32602), or the tools cannot be listed.
+            MCPError: The cursor is invalid (-32602), or the tools cannot be listed.
         """
         meta = await self._identities.meta(ctx)
         tools = await self.listed(meta, is_modern(ctx))
@@ -107,26 +107,27 @@ class ToolCalls:
         return types.ListToolsResult(tools=[tool.tool for tool in page], next_cursor=cursor)
 
     async def remember_tools(self, ctx: Context) -> None:
-        """Remember what a client that listens for changes would list, where it has not listed."""
-        with suppress(MCPError):  # it is in the log; `tools/list` says it to the client
+        """Remember what a client that listens for changes would list, if it has not listed yet."""
+        with suppress(MCPError):  # logged; `tools/list` reports it to the client
             meta = await self._identities.meta(ctx)
             if not self._changes.has_listed(ctx, meta):
                 self._changes.listed(ctx, meta, await self.listed(meta, is_modern(ctx)))
 
     async def listed(self, meta: CallMeta, is_modern: bool) -> list[ListedTool]:
-        """Return the tools of a request, listed anew, in the words of its era.
+        """List the tools of a request again, in the form of its protocol era.
 
         Raises:
-            MCPError: they cannot be listed.
+            MCPError: The tools cannot be listed.
         """
         offered = await self._selection.offered(meta)
         return [self._listing.entry(spec, is_modern=is_modern) for spec in offered.specs]
 
     async def call(self, ctx: Context, params: types.CallToolRequestParams) -> Answered:
-        """Return the result of a call, or what a person has to answer first.
+        """Return the result of a call, or the question that a person must answer first.
 
         Raises:
-            MCPError: there is no such tool, the state is not of this call, or its id is none (-32602).
+            MCPError: The tool does not exist, the state belongs to another call, or the id is invalid
+                (-32602).
         """
         meta = await self._identities.call_meta(ctx)
         name = call_name(params, meta)
@@ -145,17 +146,17 @@ class ToolCalls:
         with request.slot.held():
             try:
                 answered = await self._answered(request)
-            except SuspensionError as error:  # somebody else has answered meanwhile
+            except SuspensionError as error:  # answered elsewhere in the meantime
                 answered = error_result(error.message, UNAVAILABLE)
             if self._runtime.tools.may_change and self._changes.has_listed(ctx, meta):
                 await self._tell_changes(request)
         return answered
 
     async def _tell_changes(self, request: _Request) -> None:
-        """Tell a client whose call has changed its tools."""
+        """Notify a client whose call has changed its tools."""
         try:
             tools = await self.listed(request.meta, request.is_modern)
-        except MCPError:  # it is in the log; `tools/list` says it to the client
+        except MCPError:  # logged; `tools/list` reports it to the client
             return
         await self._changes.compare(request.ctx, request.meta, tools)
 
@@ -186,9 +187,9 @@ class ToolCalls:
     async def _completed(
         self, request: _Request, result: ToolResult, misfits: int = 0, note: str = ""
     ) -> Answered:
-        """Return a result; of a call that waits, after a person was asked, or what is to be asked.
+        """Return a result. If the call is suspended, ask a person first or return the question.
 
-        After so many answers to one question that do not fit, nobody is asked any more: it waits on.
+        After too many rejected answers to one question, the call stays suspended without asking again.
         """
         while (asked := result.suspension) is not None and result.status == "suspended":
             if (why := cannot_ask(asked, request.ctx, self._approvals, self._runtime)) is not None:
@@ -206,9 +207,10 @@ class ToolCalls:
         return self._final(request, result)
 
     async def _after_round(self, request: _Request, asked: Suspended, misfits: int) -> Answered:
-        """Return what became of a call that waits, with the answer that its client returns with.
+        """Return the outcome of a suspended call with the answer that its client sent in a new request.
 
-        Another server of the same secret may have asked, which takes approvals that this one does not.
+        The question can come from another server with the same secret, which accepts approvals that this one
+        does not.
         """
         if (why := cannot_ask(asked, request.ctx, self._approvals, self._runtime)) is not None:
             return await self._unasked(request, asked, why)
@@ -223,10 +225,10 @@ class ToolCalls:
     async def _tried(
         self, request: _Request, asked: Suspended, elicited: types.ElicitResult, misfits: int
     ) -> tuple[ToolResult, int, str]:
-        """Return the result after an answer, how many to its question did not fit, and why not.
+        """Return the result after an answer, the number of rejected answers to its question, and the reason.
 
         Raises:
-            SuspensionError: the answer is not taken, and no other one would be.
+            SuspensionError: The answer is not accepted, and no other answer would be.
         """
         try:
             result = await self._answered_by(request, asked, elicited)
@@ -236,11 +238,11 @@ class ToolCalls:
         return result, misfits + 1 if asks_again(asked, result.suspension) else 0, ""
 
     async def _suspended(self, request: _Request, token: str) -> Suspended:
-        """Return the call that a state names; the SDK has checked that it is of this very request.
+        """Return the call that a state names; the SDK has verified that the state belongs to this request.
 
         Raises:
-            MCPError: it belongs to another session, person or tool, nothing waits any more, or the era has no
-                states.
+            MCPError: The state belongs to another session, person or tool, the call is no longer suspended,
+                or the protocol era has no states.
         """
         if not request.is_modern:
             raise MCPError(
@@ -259,9 +261,9 @@ class ToolCalls:
         return asked
 
     async def _elicited(self, request: _Request, asked: Suspended, note: str) -> types.ElicitResult | None:
-        """Return what the client answers to `elicitation/create`; None where it is gone over HTTP.
+        """Return the client's answer to `elicitation/create`; None if it disconnected over HTTP.
 
-        A client that fails has cancelled it.
+        A client error counts as *cancel*.
         """
         form, elicited = form_of(asked, note), None
         async with self._cancelled_with(request, asked), self._gives_way(request):
@@ -275,16 +277,16 @@ class ToolCalls:
 
     @asynccontextmanager
     async def _gives_way(self, request: _Request) -> AsyncIterator[None]:
-        """Leave the slot of a call to others, and make room at the port, until it is to be executed again."""
+        """Release the slot and the port's place of a call until it is executed again."""
         with waits_for_client(scope_of(request.ctx)):
             async with request.slot.asking():
                 yield
 
     async def _left(self, request: _Request, asked: Suspended) -> types.CallToolResult:
-        """Return the result of a call whose client is gone; it waits on where a file or its client keeps it.
+        """Return the result of a call whose client disconnected; it stays suspended if it is stored.
 
         Raises:
-            SuspensionError: somebody else has answered it.
+            SuspensionError: The question was answered elsewhere.
         """
         if keeps_waits(self._runtime) or request.name is not None:
             return kept_result(asked)
@@ -294,10 +296,10 @@ class ToolCalls:
     async def _answered_by(
         self, request: _Request, asked: Suspended, elicited: types.ElicitResult
     ) -> ToolResult:
-        """Return the result of a call after what a person did with its form.
+        """Return the result of a call after a person accepted, declined or cancelled its form.
 
         Raises:
-            SuspensionError: the answer is not taken.
+            SuspensionError: The answer is not accepted.
         """
         meta = request.meta
         answer: Json
@@ -315,9 +317,9 @@ class ToolCalls:
             )
 
     async def _delivered(self, request: _Request, asked: Suspended) -> Answered:
-        """Return the result of a call that waits for somebody else; where that takes too long, that it waits.
+        """Return the result of a call that waits for others; if that takes too long, report it as suspended.
 
-        It waits for work, or for an answer to the run of an agent that this client is not asked for.
+        The call waits for work, or for an answer to an agent's run that this client is not asked for.
         """
         async with self._cancelled_with(request, asked):
             result = await self._runtime.waits.result(
@@ -328,7 +330,7 @@ class ToolCalls:
         return await self._completed(request, result)
 
     async def _cancel_begun(self, meta: CallMeta) -> None:
-        """Cancel the run of a call whose request has ended just after it began to wait."""
+        """Cancel the run of a call whose request ended just after it was suspended."""
         if self._runtime.engine is None:
             return
         for asked in await self._runtime.waits.list(meta.session_id):
@@ -336,7 +338,7 @@ class ToolCalls:
                 await self._runtime.runs.cancel(asked.call.run_id, _WHY_CANCELLED)
 
     async def _unasked(self, request: _Request, asked: Suspended, why: WhyNot) -> Answered:
-        """Return the result of a call that waits where this client is not asked."""
+        """Return the result of a suspended call if this client is not asked."""
         if asked.kind == "pending" or asked.outer is not None:
             return await self._delivered(request, asked)
         if why == "kept":
@@ -350,10 +352,10 @@ class ToolCalls:
         return taken_back_result(asked, text)
 
     async def _take_back(self, asked: Suspended, meta: CallMeta, reason: str) -> ToolResult:
-        """Return the denied result of a call that waits no more.
+        """Cancel a suspended call, and return its denied result.
 
         Raises:
-            SuspensionError: somebody else has answered it.
+            SuspensionError: The question was answered elsewhere.
         """
         return await self._runtime.waits.cancel(
             asked.token, reason, session_id=meta.session_id, by=meta.requested_by, wait_s=None
@@ -361,9 +363,9 @@ class ToolCalls:
 
     @asynccontextmanager
     async def _cancelled_with(self, request: _Request, asked: Suspended) -> AsyncIterator[None]:
-        """Cancel the run of a call that waits, or goes on, when its request is cancelled or fails.
+        """Cancel the run of a suspended or resumed call if its request is cancelled or fails.
 
-        One that its client may make again goes on.
+        A call that its client can repeat continues.
         """
         try:
             yield
@@ -379,16 +381,16 @@ class ToolCalls:
 
 
 async def _cleaned_up(work: Awaitable[None]) -> None:
-    """Do the work for at most five seconds, though the request is cancelled; a failure of it is logged."""
+    """Do the work for at most five seconds, even if the request is cancelled; log its failure."""
     try:
         with anyio.move_on_after(_CLEANUP_S, shield=True):
             await work
-    except Exception as error:  # noqa: BLE001 - logged; it must not take the place of the cancellation
+    except Exception as error:  # noqa: BLE001 - logged; it must not replace the cancellation
         log_failure(log, error, "the run of a call could not be cancelled")
 
 
 def _refused(asked: Suspended, error: SuspensionError) -> types.CallToolResult:
-    """Return the result of a call whose answer is not taken; of a person who may not give it, it waits on."""
+    """Return the result of a call whose answer is not accepted; without permission, it stays suspended."""
     if isinstance(error, NotAllowedAnswerError):
         return kept_result(asked, error.message)
     return error_result(error.message, UNAVAILABLE)

@@ -30,27 +30,30 @@ from .listing import ListedTool
 log = logger("toolgen.mcp")
 
 _MOST_LISTENERS: Final = 1_000
-"""Streams of `subscriptions/listen` at once."""
+"""Maximum number of concurrent `subscriptions/listen` streams."""
 _MOST_SESSIONS: Final = 10_000
-"""Sessions without a connection whose list is remembered."""
+"""Maximum number of sessions without a connection whose list is remembered."""
 List: TypeAlias = Callable[[CallMeta, bool], Awaitable[Iterable[ListedTool]]]
-"""Lists the tools of a request anew; the flag is whether it is of 2026-07-28 or later."""
+"""Lists the tools of a request again; the flag tells whether the protocol is 2026-07-28 or later."""
 
 
 @frozen_record
 class _Seen:
-    """What a client has listed, and for whom."""
+    """Last tool list of a client, and its facts."""
 
     digest: str
     meta: CallMeta
 
 
 class Listeners:
-    """Serves `subscriptions/listen`; beyond so many streams the oldest ends; its client may listen again."""
+    """Handler of `subscriptions/listen`.
+
+    Beyond `most` streams the oldest ends, and its client can reconnect.
+    """
 
     def __init__(self, bus: InMemorySubscriptionBus, most: int) -> None:
         self._most = most
-        self._streams = ListenHandler(bus, max_subscriptions=2 * most)  # the oldest may end a little later
+        self._streams = ListenHandler(bus, max_subscriptions=2 * most)  # the oldest can end a little later
         self._open: dict[anyio.CancelScope, None] = {}
 
     @property
@@ -61,7 +64,7 @@ class Listeners:
     async def __call__(
         self, ctx: Context, params: types.SubscriptionsListenRequestParams
     ) -> types.SubscriptionsListenResult:
-        """Return the end of a stream."""
+        """Serve a stream, and return its final result."""
         if len(self._open) >= self._most:
             oldest = next(iter(self._open))
             del self._open[oldest]
@@ -80,7 +83,7 @@ class Listeners:
 
 
 class ListChanges:
-    """Remembers what each client of one server has listed."""
+    """Last tool list of each client of one server."""
 
     def __init__(self) -> None:
         self._bus = InMemorySubscriptionBus()
@@ -89,7 +92,7 @@ class ListChanges:
         self._of_sessions: OrderedDict[str, _Seen] = OrderedDict()
 
     def listed(self, ctx: Context, meta: CallMeta, tools: Iterable[ListedTool]) -> None:
-        """Remember what a client has listed."""
+        """Remember the tools that a client has listed."""
         seen = _Seen(digest=_digest(tools), meta=meta)
         if not is_modern(ctx):
             self._of_connections[_connection(ctx)] = seen
@@ -100,29 +103,29 @@ class ListChanges:
             self._of_sessions.popitem(last=False)
 
     def has_listed(self, ctx: Context, meta: CallMeta) -> bool:
-        """Return whether a client has listed, and was not told since that its list is old."""
+        """Return whether a client has listed tools, and was not notified of a change since."""
         if is_modern(ctx):
             return meta.session_id in self._of_sessions
         return _connection(ctx) in self._of_connections
 
     async def compare(self, ctx: Context, meta: CallMeta, tools: Iterable[ListedTool]) -> None:
-        """Tell a client whose last list was another one, once until it lists again."""
+        """Notify a client whose last list differs, once until it lists again."""
         if is_modern(ctx):
             await self._compare_session(meta.session_id, _digest(tools))
         else:
             await self._compare_connection(_connection(ctx), _digest(tools))
 
     async def announce(self) -> None:
-        """Tell every client that has listed tools, or listens, that they may have changed."""
+        """Notify every client that has listed tools or listens that the tools may have changed."""
         for connection in list(self._of_connections):
             await connection.send_tool_list_changed()
         await self._bus.publish(ToolsListChanged())
 
     @asynccontextmanager
     async def watched(self, runtime: Runtime, list_tools: List, every_s: float) -> AsyncIterator[None]:
-        """Tell of changes that no call made: list what clients have listed when a toolset is registered.
+        """Notify clients of changes without a call: compare their lists when a toolset is registered.
 
-        Where the tools may change otherwise, they are listed every so many seconds, too.
+        If the tools can also change in other ways, compare the lists every `every_s` seconds, too.
         """
         loop, is_registered = asyncio.get_running_loop(), asyncio.Event()
 
@@ -146,9 +149,10 @@ class ListChanges:
             await self._look(list_tools)
 
     async def _look(self, list_tools: List) -> None:
-        """List the tools of each client anew; of those without a connection, while somebody listens.
+        """List the tools of each client again; clients without a connection only while somebody listens.
 
-        Where that fails for one client, such as by a toolset that is broken for it, the others are told.
+        If listing fails for one client, for example because a toolset is broken for it, others are still
+        notified.
         """
         for connection, seen in list(self._of_connections.items()):
             with _only_logged():
@@ -173,20 +177,20 @@ class ListChanges:
 
 @contextmanager
 def _only_logged() -> Iterator[None]:
-    """End what fails within the context, and log why."""
+    """Suppress exceptions in the context, and log them."""
     try:
         yield
     except MCPError:
-        pass  # it is in the log; `tools/list` says it to the client
-    except Exception as error:  # noqa: BLE001 - logged; the client asks again by itself
+        pass  # logged; `tools/list` reports it to the client
+    except Exception as error:  # noqa: BLE001 - logged; the client lists again by itself
         log_failure(log, error, "a client could not be notified of changed tools")
 
 
 def _connection(ctx: Context) -> Connection:
     """Return the connection of a request.
 
-    The SDK offers it to handlers under no public name; by nothing else can one connection be told from
-    another, or be told of something while it asks for nothing.
+    The SDK has no public name for it, but it is the only way to distinguish connections, and to notify one
+    without a request.
     """
     return ctx.session._connection
 

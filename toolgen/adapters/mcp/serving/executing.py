@@ -1,4 +1,4 @@
-"""The number of calls that a server executes now, including calls whose connection was closed."""
+"""Counter of the calls that a server executes now, including calls whose connection was closed."""
 
 from __future__ import annotations
 
@@ -17,30 +17,30 @@ from mcp.types import INTERNAL_ERROR
 from .identity import Context, scope_of, verified_owner
 
 SLOT: Final = "toolgen.slot"
-"""Key of an ASGI scope: the `CallSlot` of the call that its request is."""
+"""Key in an ASGI scope for the `CallSlot` of the request's call."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Returning:
-    """A call that was executed, has left its slot, and is to go on."""
+    """Call that released its slot after execution, and is about to resume."""
 
     owner: str | None
     is_full: Callable[[], bool]
-    """Returns whether there is no room for a call of this owner."""
+    """Returns whether the limit is reached for a call of this owner."""
     has_turn: asyncio.Event = field(default_factory=asyncio.Event)
-    """Whether it is counted again."""
+    """Set when the call is counted again."""
 
 
 class ExecutingCalls:
-    """Counts the calls of one server.
+    """Counter of the calls of one server.
 
-    Open requests do not say it: through 2025-11-25 a client that is gone has not cancelled its call (MCP,
-    Transports, Sending Messages).
+    Open requests are not sufficient: through 2025-11-25 a client that disconnects does not cancel its call
+    (MCP, Transports, Sending Messages).
     """
 
     def __init__(self) -> None:
         self.count = 0
-        """Those that are executed; of the others a client is asked something."""
+        """Number of calls that are executed now, without calls whose client is being asked."""
         self._of_owner: Counter[str] = Counter()
         self._open = 0
         self._is_idle = asyncio.Event()
@@ -48,12 +48,12 @@ class ExecutingCalls:
         self._returning: dict[Returning, None] = {}
 
     def count_of(self, owner: str) -> int:
-        """Return how many of them are of one owner, as `owner_of` names it."""
+        """Return the number of executed calls of one owner, as identified by `owner_of`."""
         return self._of_owner[owner]
 
     @contextmanager
     def counted(self, owner: str | None) -> Iterator[None]:
-        """Count a call while the context lasts; the owner is None where nobody is verified."""
+        """Count a call for the duration of the context; the owner is None if nobody is verified."""
         self._open += 1
         self._is_idle.clear()
         self.add(owner, 1)
@@ -66,18 +66,18 @@ class ExecutingCalls:
                 self._is_idle.set()
 
     def add(self, owner: str | None, number: int) -> None:
-        """Count so many more calls that are executed; where there are fewer, those that return come first."""
+        """Change the number of executed calls; if it decreases, resume returning calls first."""
         self.count += number
         if owner is not None:
             self._of_owner[owner] += number
-            self._of_owner += Counter()  # which keeps no zeros
+            self._of_owner += Counter()  # removes zeros
         if number < 0:
             for returning in tuple(self._returning):
                 if not returning.is_full():
                     self.count_again(returning)
 
     async def turn_of(self, returning: Returning) -> None:
-        """Wait until there is room for a call that was executed before, in the order in which they ask."""
+        """Wait until a returning call can resume; calls resume in the order of their requests."""
         if returning.is_full():
             self._returning[returning] = None
             await returning.has_turn.wait()
@@ -85,34 +85,34 @@ class ExecutingCalls:
             self.count_again(returning)
 
     def count_again(self, returning: Returning) -> None:
-        """Count a call that was executed before, whether there is room or not; once more does nothing."""
+        """Count a returning call, even beyond the limit; repeated calls have no effect."""
         self._returning.pop(returning, None)
         if not returning.has_turn.is_set():
             returning.has_turn.set()
             self.add(returning.owner, 1)
 
     async def ended(self) -> None:
-        """Wait until there is no call, executed or not."""
+        """Wait until no call is open, whether it is executed or its client is being asked."""
         await self._is_idle.wait()
 
 
 class CallSlot:
-    """The slot of one call among those that are executed, from its request to the end of both."""
+    """Slot of one call among the executed calls; it lasts until both the request and the call have ended."""
 
     def __init__(self, calls: ExecutingCalls, owner: str | None, is_full: Callable[[], bool]) -> None:
-        """Take what says whether a call whose client was asked has to wait for its slot."""
+        """Store a function that returns whether a call must wait for its slot after its client was asked."""
         self._calls = calls
         self._owner = owner
         self._is_full = is_full
         self._holders = 0
         self._counted = ExitStack()
         self.has_client = True
-        """Whether its request is open, so that somebody hears of its result."""
+        """Whether the request is open, so that its client receives the result."""
         self._asking: set[anyio.CancelScope] = set()
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """Hold the slot while the context lasts."""
+        """Hold the slot for the duration of the context."""
         if not self._holders:
             self._counted.enter_context(self._calls.counted(self._owner))
         self._holders += 1
@@ -124,16 +124,16 @@ class CallSlot:
                 self._counted.close()
 
     def end_client(self) -> None:
-        """End what its client is asked, and its wait for a slot: nobody hears of what becomes of the call."""
+        """End the client's question and the wait for a slot, because the client has disconnected."""
         self.has_client = False
         for scope in tuple(self._asking):
             scope.cancel()
 
     @asynccontextmanager
     async def asking(self) -> AsyncIterator[None]:
-        """Leave the slot to others while the client is asked; the context ends early with the client.
+        """Release the slot while the client is asked; the context ends early if the client disconnects.
 
-        After it the call has a slot again, before any call that had none yet.
+        Afterwards the call gets a slot again, before any new call.
         """
         returning = Returning(self._owner, self._is_full)
         self._calls.add(self._owner, -1)
@@ -158,13 +158,13 @@ class CallSlot:
 
 
 def slot_of(ctx: Context, calls: ExecutingCalls) -> CallSlot:
-    """Return the slot of the call that a request is; over HTTP the request has it already."""
+    """Return the slot of a request's call; over HTTP the request already has it."""
     slot = scope_of(ctx).get(SLOT)
     return slot if isinstance(slot, CallSlot) else CallSlot(calls, verified_owner(ctx), lambda: False)
 
 
 class CallsAtOnce:
-    """Refuses calls beyond so many at once if a connection has no other limit; middleware of the SDK."""
+    """SDK middleware that limits concurrent calls if a connection has no other limit."""
 
     def __init__(self, executing: ExecutingCalls, most: int) -> None:
         self._executing = executing
@@ -175,7 +175,7 @@ class CallsAtOnce:
         """Return the result of a request.
 
         Raises:
-            MCPError: it is a call, and too many are executed.
+            MCPError: The request is a call, and too many calls are executed.
         """
         if ctx.method != "tools/call":
             return await call_next(ctx)

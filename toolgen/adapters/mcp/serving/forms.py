@@ -1,6 +1,6 @@
-"""Questions for people as a form of MCP: a flat object of strings, numbers, booleans and choices.
+"""Questions for people as MCP forms: a flat object of strings, numbers, booleans and choices.
 
-The form has the keywords of MCP 2025-11-25 (Elicitation, `PrimitiveSchemaDefinition`). Other keywords of a
+A form has the keywords of MCP 2025-11-25 (Elicitation, `PrimitiveSchemaDefinition`). Other keywords of a
 question are described in the text of its field, and the runtime validates the answer against all of them.
 """
 
@@ -18,9 +18,9 @@ from toolgen.runtime import Suspended
 from toolgen.shapes.constraints import lengths_of, limits_of
 
 ASKED: Final = "answer"
-"""Key of the one request in an `InputRequiredResult`."""
+"""Key of the single request in an `InputRequiredResult`."""
 SCALAR: Final = "answer"
-"""The one field of a form that asks for a single value."""
+"""Name of the single field of a form that asks for one value."""
 _TEXTS: Final = ("title", "description")
 _SHARED: Final = ("type", *_TEXTS, "default")
 _BOUNDS: Final = tuple(row.keyword for row in limits_of("number", "bound") if not row.is_exclusive)
@@ -39,7 +39,7 @@ _APPROVAL: Final[dict[str, dict[str, Json]]] = {
 
 
 def form_of(asked: Suspended, note: str = "") -> types.ElicitRequestFormParams:
-    """Return the form for what a call waits for; the note says why it is asked again."""
+    """Return the form for a suspended call; the note tells why it is asked again."""
     if asked.kind == "confirmation":
         properties = {**_APPROVAL, **_payload_fields(asked.answer_schema)}
         required = ["approved"]
@@ -53,9 +53,9 @@ def form_of(asked: Suspended, note: str = "") -> types.ElicitRequestFormParams:
 
 
 def input_required(asked: Suspended, note: str = "", misfits: int = 0) -> types.InputRequiredResult:
-    """Return what a person has to answer.
+    """Return the result that asks the client for an answer.
 
-    The state, which the SDK seals, is the token of the call, and how many answers did not fit so far.
+    The state, which the SDK seals, contains the token of the call, and the number of rejected answers so far.
     """
     request = types.ElicitRequest(params=form_of(asked, note))
     state = f"{misfits} {asked.token}" if misfits else asked.token
@@ -63,25 +63,25 @@ def input_required(asked: Suspended, note: str = "", misfits: int = 0) -> types.
 
 
 def token_of(state: str) -> tuple[str, int]:
-    """Return the token of a state by `input_required`, and how many answers did not fit so far."""
+    """Return the token in a state of `input_required`, and the number of rejected answers so far."""
     misfits, _, token = state.rpartition(" ")
     return token, int(misfits or 0)
 
 
 def answer_of(asked: Suspended, content: Mapping[str, Any]) -> Json:
-    """Return the answer that a filled form is, as `Runtime.waits.answer` takes it."""
+    """Return the answer in a filled form, as `Runtime.waits.answer` accepts it."""
     if asked.kind == "confirmation":
         answer: dict[str, Json] = {key: content[key] for key in _DECISION if key in content}
         fields = _payload_fields(asked.answer_schema)
         payload = {key: content[key] for key in fields if content.get(key) is not None}
-        if content.get("grant") is not None and "grant" not in fields:  # no form asks for one
+        if content.get("grant") is not None and "grant" not in fields:  # forms do not ask for a grant
             answer["grant"] = content["grant"]
         return {**answer, "payload": payload} if payload else answer
     return dict(content) if _is_object(asked.answer_schema) else content.get(SCALAR)
 
 
 def _message(asked: Suspended, note: str) -> str:
-    """Return all that the person has to see, without what would hide a part of it."""
+    """Return all text that the person must see, with hidden characters escaped."""
     lines = [note, asked.question, "" if asked.preview == asked.question else asked.preview, asked.reason]
     shown = [printable(line) for line in lines if line]
     if asked.kind == "confirmation":
@@ -91,14 +91,14 @@ def _message(asked: Suspended, note: str) -> str:
 
 
 def _is_object(schema: Mapping[str, Json]) -> bool:
-    """Return whether the answer is an object; a schema that says nothing asks for a text."""
+    """Return whether the answer is an object; a schema without a type asks for a string."""
     return bool(schema.get("type") == "object" or "properties" in schema)
 
 
 def _payload_fields(schema: Mapping[str, Any]) -> dict[str, dict[str, Json]]:
-    """Return the fields of what an approval may add; none where a form cannot ask for them.
+    """Return the fields that an approval can add; none if a form cannot ask for them.
 
-    An approval without its payload has the defaults of the design.
+    An approval without a payload gets the defaults of the design.
     """
     payload = schema.get("properties", {}).get("payload")
     properties = payload.get("properties", {}) if isinstance(payload, Mapping) else {}
@@ -111,10 +111,10 @@ def _payload_fields(schema: Mapping[str, Any]) -> dict[str, dict[str, Json]]:
 
 
 def _field(schema: Mapping[str, Any]) -> dict[str, Json]:
-    """Return the schema of one field in the keywords that a form has, with texts that look like no other."""
+    """Return the schema of one field with form keywords, and with unambiguous texts."""
     kind = str(schema.get("type", "string"))
     texts = {key: printable_lines(schema[key]) for key in _TEXTS if isinstance(schema.get(key), str)}
-    if kind == "array":  # choices are those of MCP 2025-11-25 as they stand
+    if kind == "array":  # choices already have the form of MCP 2025-11-25
         items = schema.get("items")
         shown = {"items": _with_titles(items, "anyOf")} if isinstance(items, Mapping) else {}
         return {**schema, **texts, **shown}
@@ -137,7 +137,7 @@ def _field(schema: Mapping[str, Any]) -> dict[str, Json]:
 
 
 def _with_titles(schema: Mapping[str, Any], key: str) -> dict[str, Any]:
-    """Return a schema of choices, with a title for each where a person would not see what it is."""
+    """Return a schema of choices; add titles if a choice contains characters that a person would not see."""
     titles = {choice["const"]: str(choice.get("title", choice["const"])) for choice in schema.get(key, ())}
     if not titles:
         names = schema.get("enumNames", schema.get("enum", ()))
@@ -153,7 +153,7 @@ def _is_escaped(text: object) -> bool:
 
 
 def _notes(schema: Mapping[str, Any], field: Mapping[str, Json]) -> Iterator[str]:
-    """Yield what the schema says and the field does not."""
+    """Yield the rules of the schema that the field does not contain."""
     for key in ("format", "pattern"):
         if key in schema and key not in field:
             yield f"{key} {schema[key]}"

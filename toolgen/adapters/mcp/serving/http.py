@@ -1,4 +1,4 @@
-"""A server over Streamable HTTP: an ASGI application with limits, and a process that serves it."""
+"""Streamable HTTP: an ASGI application with limits, and a process that serves it."""
 
 from __future__ import annotations
 
@@ -28,56 +28,65 @@ from .mcp_server import MCPServer
 from .sessions import OwnedSessions, StartedSessions
 
 _PERIODS: Final = ("head_s", "body_s", "write_s", "session_idle_s")
-"""Options of `HttpOptions` in seconds, of which zero would let nothing in."""
+"""Options of `HttpOptions` in seconds that must be positive."""
 
 
 @frozen_record
 class HttpOptions:
-    """How a server over HTTP is limited."""
+    """Limits of a server over HTTP."""
 
     path: str = "/mcp"
     hosts: tuple[str, ...] = ()
-    """Names under which clients reach it, which `Host` and `Origin` have to say; by default loopback."""
+    """Host names that `Host` and `Origin` headers must contain; by default loopback."""
     max_body_bytes: int = 4 * 2**20
-    """Size of a request; a larger one is refused with 413."""
+    """Maximum size of a request body in bytes; a larger one is refused with 413."""
     head_s: float = 10.0
-    """Seconds in which the head of a request has to come (`serve_http`); a later connection is closed."""
+    """Seconds within which the head of a request must arrive (`serve_http`).
+
+    Otherwise the connection is closed.
+    """
     body_s: float = 30.0
-    """Seconds in which the body of a request has to come; a later one is refused with 408."""
+    """Seconds within which the body of a request must arrive; otherwise the request is refused with 408."""
     write_s: float = 60.0
-    """Seconds of which in each a client has to take something of an answer that waits for it (`serve_http`);
-    the connection of one that takes nothing is closed. While it takes some, an answer has no end."""
+    """Seconds without progress after which a connection is closed while its client does not read a pending
+    response (`serve_http`). A client that keeps reading has no limit for a response."""
     max_unsent_bytes: int = 64 * 2**20
-    """Bytes of answers in all that are written and not taken (`serve_http`). Beyond them the connection is
-    closed that has taken nothing for longest, of the peer with most of them; the last answer stays."""
+    """Maximum number of unsent response bytes in total (`serve_http`). Beyond it, the peer with the most
+    unsent bytes loses the connection that has made no progress for longest; the last response stays."""
     max_sessions: int = 1_000
-    """Sessions of MCP through 2025-11-25 that are open at once; a further one closes an idle one, the oldest
-    that was never used first, and is refused with 503 where none is idle. A stream by which a client listens
-    is no use, nor is a question to it."""
+    """Maximum number of open sessions of MCP through 2025-11-25. A further one closes an idle one, first the
+    oldest that was never used, and is refused with 503 if none is idle. A stream by which a client listens
+    does not count as use, and neither does a question to the client."""
     max_sessions_per_owner: int = 100
-    """Sessions of one identity that a verifier of tokens names; a further one closes an idle one of these."""
+    """Maximum number of sessions per verified identity.
+
+    A further one closes an idle one of the same identity.
+    """
     session_idle_s: float = 1_800.0
     """Seconds after which a session without requests is closed."""
     max_calls: int = 100
-    """Executed at once; a further one is refused with 429."""
+    """Maximum number of concurrently executed calls; a further one is refused with 429."""
     max_calls_per_owner: int | None = None
-    """Calls of one identity that a verifier of tokens names; by default a quarter, and at least one."""
+    """Maximum number of calls per verified identity.
+
+    By default a quarter of `max_calls`, and at least one.
+    """
     max_connections: int | None = None
-    """Open at once; a further one closes the oldest without a request (`serve_http`), which ends when its
-    answer is taken. By default as many as the
-    sessions and the calls, and a hundred, and never more than half of the files that the process may open.
-    One in twelve is for heads: a request beyond the others is refused with 503."""
+    """Maximum number of open connections. A further one closes the oldest connection without a request
+    (`serve_http`), which ends when its response has been read. The default is the number of sessions and
+    calls plus 100, but at most half of the files that the process can open. One in twelve is reserved for
+    heads: a request beyond the others is refused with 503."""
     max_connections_per_peer: int | None = None
-    """Those with a request of one identity, and of one address those without, unless it is of loopback; a
-    further request is refused with 429. By default a quarter."""
+    """Maximum number of connections with a request per identity, and without a request per address, except
+    for loopback addresses. A further request is refused with 429. By default a quarter of the connections."""
     drain_s: float = 30.0
-    """Seconds that calls have to end when the process is asked to end; then they are cancelled."""
+    """Seconds for running calls to end when the process is asked to stop; then they are cancelled."""
 
     def __post_init__(self) -> None:
-        """Refuse limits that let nothing in, and those below zero.
+        """Refuse limits that admit nothing, and negative ones.
 
         Raises:
-            ValueError: one is out of its range.
+            ValueError: A limit is out of its range.
         """
         for option in fields(self):
             value = getattr(self, option.name)
@@ -98,9 +107,9 @@ def http_app(
     It starts with its lifespan, or, mounted in another application, with the first request.
 
     Args:
-        served: What it serves.
-        verify: Says for whom a bearer token is; without it there is none, and everybody is let in.
-        options: Its limits, and the names under which it is reached.
+        served: Server to serve.
+            verify: Returns the call facts of a bearer token; without it every request is admitted.
+            options: Limits and host names.
     """
     return _limited_app(served, verify, options or HttpOptions())[0]
 
@@ -114,19 +123,19 @@ async def serve_http(
     options: HttpOptions | None = None,
     on_ready: Callable[[str], None] = lambda url: None,
 ) -> None:
-    """Serve until the process gets SIGINT or SIGTERM; then executed calls end, and no further one begins.
+    """Serve until the process gets SIGINT or SIGTERM; then finish running calls, and accept no new ones.
 
     Args:
-        served: What it serves.
-        host: The address to listen on.
-        port: The port to listen on; 0 for any that is free.
-        verify: As in `http_app`.
-        options: As in `http_app`.
-        on_ready: Called with the URL when requests are taken.
+        served: Server to serve.
+        host: Address to listen on.
+        port: Port to listen on; 0 for any free port.
+        verify: See `http_app`.
+        options: See `http_app`.
+        on_ready: Called with the URL when the server accepts requests.
 
     Raises:
-        ToolgenError: others could reach it, and it has no verifier of tokens or does not know its names; or
-            nobody can listen there.
+        ToolgenError: The server is reachable from other machines without a token verifier or host names, or
+            the address cannot be used.
     """
     options = _reachable(host, verify, options or HttpOptions())
     app, calls = _limited_app(served, verify, options)
@@ -146,7 +155,7 @@ async def serve_http(
 
 
 def _limits(host: str, options: HttpOptions) -> PortLimits:
-    """Return the limits of a port; on loopback all clients, or those of a proxy, have one address."""
+    """Return the limits of a port; on loopback all clients share one address, also behind a proxy."""
     wanted = options.max_connections
     if wanted is None:
         wanted = options.max_sessions + options.max_calls + 100
@@ -189,15 +198,15 @@ def _limited_app(
     paths = dict.fromkeys((options.path, f"{options.path.rstrip('/')}/"))
     routes = [Route(path, endpoint=endpoint) for path in paths]
     app = Starlette(routes=routes, lifespan=sessions.lifespan)
-    app.router.redirect_slashes = False  # it would answer before the Host is looked at
+    app.router.redirect_slashes = False  # redirects would skip the Host check
     return app, calls
 
 
 def _reachable(host: str, verify: Verify | None, options: HttpOptions) -> HttpOptions:
-    """Return the options with the names under which clients reach an address.
+    """Return the options with the host names under which clients reach an address.
 
     Raises:
-        ToolgenError: as `serve_http`.
+        ToolgenError: See `serve_http`.
     """
     if is_loopback(host):
         return options

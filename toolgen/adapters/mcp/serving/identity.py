@@ -1,4 +1,4 @@
-"""The facts of a request's calls: who they are for. The client never sets them."""
+"""Facts about the caller of a request. The client never sets them."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ from .listing import META_PREFIX
 
 Context: TypeAlias = ServerRequestContext[Any, Any]
 MetaHook: TypeAlias = Callable[[Context], CallMeta | Awaitable[CallMeta]]
-"""Returns the facts of a request: its session, its labels, and the person for whom it is."""
+"""Returns the facts of a request: its session, its labels, and the person who makes it."""
 
 log = logger("toolgen.mcp")
 
 IDENTITY: Final = "toolgen.identity"
-"""Key of an ASGI scope: the `CallMeta` that the verifier of tokens returned."""
+"""Key in an ASGI scope for the `CallMeta` that the token verifier returned."""
 CALL_ID: Final = f"{META_PREFIX}call-id"
-"""Key in `_meta` of a `tools/call`: the client's own id of the call."""
+"""Key in `_meta` of a `tools/call` for the client's own id of the call."""
 _LONGEST_ID: Final = 200
-"""Characters."""
+"""Maximum number of characters of a call id."""
 
 
 class _Versioned(Protocol):
@@ -41,15 +41,15 @@ class _Versioned(Protocol):
 
 
 def is_modern(ctx: _Versioned) -> bool:
-    """Return whether a request is of 2026-07-28 or later, where a server sends no requests."""
+    """Return whether a request uses 2026-07-28 or later, where a server sends no requests."""
     return ctx.protocol_version in MODERN_PROTOCOL_VERSIONS
 
 
 def require_meta(returned: object) -> CallMeta:
-    """Return what a host's function returned, where it is the facts of a request.
+    """Return the value of a host's function, which must be the facts of a request.
 
     Raises:
-        TypeError: it is something else.
+        TypeError: The value is not a `CallMeta`.
     """
     if not isinstance(returned, CallMeta):
         raise TypeError(f"it returned {type(returned).__name__}, which is not a CallMeta")
@@ -57,18 +57,18 @@ def require_meta(returned: object) -> CallMeta:
 
 
 def owner_of(meta: CallMeta) -> str:
-    """Return a text that is equal for those who may use each other's sessions and states of MCP."""
+    """Return a text that is equal for requests that may use each other's MCP sessions and states."""
     return json.dumps([meta.session_id, meta.requested_by, sorted(meta.labels.items())])
 
 
 def call_name(params: CallToolRequestParams, meta: CallMeta) -> CallName | None:
-    """Return the name of a call whose client gives it an id of its own, under which it may make it again.
+    """Return the name of a call to which its client assigned an id, so that it can repeat the call.
 
-    It counts for the owner of the request. MCP has no such id: that of a request, and a progress token, are
-    of one request each.
+    The name is scoped to the owner of the request. MCP has no such id: request ids and progress tokens belong
+    to a single request.
 
     Raises:
-        MCPError: the id is none (-32602).
+        MCPError: The id is invalid (-32602).
     """
     call_id = (params.meta or {}).get(CALL_ID)
     if call_id is None:
@@ -79,13 +79,13 @@ def call_name(params: CallToolRequestParams, meta: CallMeta) -> CallName | None:
 
 
 def scope_of(ctx: Context) -> MutableMapping[str, object]:
-    """Return the ASGI scope of a request; nothing where it did not come over HTTP."""
+    """Return the ASGI scope of a request; empty if it did not come over HTTP."""
     scope: MutableMapping[str, Any] = getattr(ctx.request, "scope", {})
     return scope
 
 
 def verified_owner(ctx: Context) -> str | None:
-    """Return the owner that the verified token of a request names; None where there is none."""
+    """Return the owner in the verified token of a request; None if there is none."""
     meta = _verified(ctx)
     return None if meta is None else owner_of(meta)
 
@@ -96,18 +96,18 @@ def _verified(ctx: Context) -> CallMeta | None:
 
 
 class Identities:
-    """Says for whom each request of one server is."""
+    """Determines the caller of each request of one server."""
 
     def __init__(self, session_id: str, hook: MetaHook | None) -> None:
-        """Take the session of requests that say nothing else, and the host's hook, which is asked first."""
+        """Store the default session, and the host's hook, which takes precedence."""
         self._default = CallMeta(session_id=session_id)
         self._hook = hook
 
     async def meta(self, ctx: Context) -> CallMeta:
-        """Return the facts of a request: by the hook, by the verified token, or the default.
+        """Return the facts of a request: from the hook, from the verified token, or the default.
 
         Raises:
-            MCPError: the hook failed; the log has why.
+            MCPError: The hook failed; the log has the reason.
         """
         if self._hook is not None:
             try:
@@ -120,10 +120,10 @@ class Identities:
         return _verified(ctx) or self._default
 
     async def call_meta(self, ctx: Context) -> CallMeta:
-        """Return the facts of a call, which has an id of its own.
+        """Return the facts of a call, with a new call id if there is none.
 
         Raises:
-            MCPError: as `meta`.
+            MCPError: See `meta`.
         """
         meta = await self.meta(ctx)
         return meta if meta.tool_call_id else replace(meta, tool_call_id=f"mcp_{uuid.uuid4().hex}")

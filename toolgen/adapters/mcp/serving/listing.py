@@ -1,4 +1,4 @@
-"""Tools as MCP lists them: the content of a spec, in the format of each era."""
+"""MCP list entries of tools: the content of a spec, in the format of each protocol era."""
 
 from __future__ import annotations
 
@@ -19,42 +19,42 @@ from toolgen.runtime import ToolSpec
 from toolgen.shapes.keywords import embedded
 
 WRAPPED: Final = "result"
-"""The one key of the object around a result that is none."""
+"""Key of the object that wraps a result that is not an object."""
 Kind = Literal["object", "null", "other"]
 _KINDS: Final[frozenset[Kind]] = frozenset(get_args(Kind))
 """JSON types that the listing distinguishes."""
 _MOST_STEPS: Final = 32
-"""References one after the other; a circle of them says nothing of a value."""
+"""Maximum number of chained references; a circular reference does not restrict a value."""
 
 META_PREFIX: Final = "dev.toolgen/"
 """Prefix of the keys in `_meta` (MCP, General fields: a reverse-DNS name)."""
 _MOST_ON_A_PAGE: Final = 500
-"""Tools."""
+"""Maximum number of tools on a page."""
 _MOST_KEPT: Final = 20_000
-"""Tools whose entry is kept; those of dynamic toolsets may be new ones for each request."""
+"""Maximum number of cached entries; dynamic toolsets can have new specs for each request."""
 
 
 @frozen_record
 class ListedTool:
-    """A tool as one era lists it."""
+    """List entry of a tool in one protocol era."""
 
     tool: types.Tool
     output: OutputForm | None
     digest: str
-    """Changes with every word of the entry."""
+    """Digest that changes with every word of the entry."""
 
 
 class Listing:
-    """Makes the entries of tools, and keeps those of specs that come again."""
+    """Cache of list entries by spec."""
 
     def __init__(self) -> None:
         self._cache: OrderedDict[tuple[int, bool], tuple[ToolSpec, ListedTool]] = OrderedDict()
 
     def entry(self, spec: ToolSpec, *, is_modern: bool) -> ListedTool:
-        """Return the entry of a tool; `is_modern` is 2026-07-28 and later."""
+        """Return the entry of a tool; `is_modern` means 2026-07-28 or later."""
         key = (id(spec), is_modern)
         cached = self._cache.get(key)
-        if cached is not None:  # the spec is held, so that no other one has its id
+        if cached is not None:  # the cache holds the spec, so no other spec has its id
             self._cache.move_to_end(key)
             return cached[1]
         made = _entry(spec, is_modern)
@@ -65,13 +65,13 @@ class Listing:
 
 
 def page_of(tools: list[ListedTool], cursor: str | None) -> tuple[list[ListedTool], str | None]:
-    """Return the tools of a page, and the cursor of the next one; None after the last.
+    """Return the tools of a page, and the cursor of the next one; None after the last page.
 
-    More tools than one page has stand in the order of their names, and a cursor says the last name: no tool
-    that is there all the time is left out or comes twice, whatever others come and go between two pages.
+    If there is more than one page, tools are sorted by name, and a cursor contains the last name. A tool that
+    exists all the time is neither skipped nor repeated, even if others are added or removed between pages.
 
     Raises:
-        MCPError: the cursor is none (-32602, MCP, Pagination).
+        MCPError: The cursor is invalid (-32602, MCP, Pagination).
     """
     if cursor is None and len(tools) <= _MOST_ON_A_PAGE:
         return tools, None
@@ -125,7 +125,7 @@ def _icon(of: Icon) -> types.Icon:
 
 
 def _meta(spec: ToolSpec) -> dict[str, Json]:
-    """Return what MCP has no field for; what says nothing is left out."""
+    """Return the facts without an MCP field; omit empty ones."""
     hints: dict[str, Json] = {"call": spec.call_hint, "result": spec.result_hint}
     facts: dict[str, Json] = {
         "id": spec.id,
@@ -143,7 +143,7 @@ def _meta(spec: ToolSpec) -> dict[str, Json]:
 
 @frozen_record
 class OutputForm:
-    """How the results of a tool are sent as structured content."""
+    """Form of a tool's results in structured content."""
 
     schema: dict[str, Any]
     is_wrapped: bool
@@ -154,10 +154,10 @@ class OutputForm:
 
 
 def input_schema(spec: ToolSpec) -> dict[str, Any]:
-    """Return the schema of the arguments; its root is of type object (MCP, Tools).
+    """Return the schema of the arguments; its root has the type object (MCP, Tools).
 
-    So is the schema of an argument that can be nothing else, such as a union of objects: clients that make
-    arguments of texts look for a type there.
+    The type is also added to arguments that can only be objects, for example a union of objects, because
+    clients that convert text to arguments look for a type there.
     """
     schema = {**spec.payload.schema, "type": "object"}
     properties = schema.get("properties", {})
@@ -170,13 +170,14 @@ def input_schema(spec: ToolSpec) -> dict[str, Any]:
 
 
 def output_form(spec: ToolSpec, *, is_modern: bool) -> OutputForm | None:
-    """Return how results are sent; None for a tool whose results are only text.
+    """Return the form of structured results; None for a tool whose results are only text.
 
-    These are the results that may be truncated, and those of lenient tools, which may not fit: clients refuse
-    structured content that breaks the `outputSchema` of its tool.
+    Only text is sent for results that can be truncated, and for lenient tools, whose results might not fit:
+    clients refuse structured content that violates the `outputSchema` of its tool.
 
-    Through 2025-11-25 the root of an `outputSchema` is of type object, and so is `structuredContent`. Since
-    2026-07-28 both may be anything (SEP-2106); a null does not cross the SDK, so it is wrapped there too.
+    Through 2025-11-25 the root of an `outputSchema` has the type object, and so has `structuredContent`.
+    Since 2026-07-28 both can be anything (SEP-2106). The SDK does not transmit null, so it is wrapped there
+    too.
     """
     if spec.max_result_bytes is not None or spec.is_lenient:
         return None
@@ -190,14 +191,14 @@ def output_form(spec: ToolSpec, *, is_modern: bool) -> OutputForm | None:
 
 
 def _wrapped(schema: dict[str, Any]) -> dict[str, object]:
-    """Return the schema of the object around a result; `$schema` stands at a root (2020-12 Core 8.1.1)."""
+    """Return the schema of the object around a result; `$schema` must be at the root (2020-12 Core 8.1.1)."""
     inner = embedded(schema, f"#/properties/{WRAPPED}")
     dialect = {key: inner.pop(key) for key in ("$schema",) if key in inner}
     return {**dialect, "type": "object", "properties": {WRAPPED: inner}, "required": [WRAPPED]}
 
 
 def _kinds(schema: Any, root: Mapping[str, Any], steps: int = 0) -> frozenset[Kind]:
-    """Return what values of a schema may be; everything where it does not say."""
+    """Return the kinds of values that a schema allows; all kinds if it does not restrict them."""
     if not isinstance(schema, Mapping) or steps > _MOST_STEPS:
         return _KINDS
     kinds = _named_kinds(schema)
@@ -213,7 +214,7 @@ def _kinds(schema: Any, root: Mapping[str, Any], steps: int = 0) -> frozenset[Ki
 
 
 def _named_kinds(schema: Mapping[str, Any]) -> frozenset[Kind]:
-    """Return what `type`, `enum` and `const` leave."""
+    """Return the kinds of values that `type`, `enum` and `const` allow."""
     kinds = _KINDS
     if "type" in schema:
         names = [schema["type"]] if isinstance(schema["type"], str) else schema["type"]

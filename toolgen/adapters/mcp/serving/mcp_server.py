@@ -53,31 +53,31 @@ def server(
     watch_s: float = 30.0,
     secret: bytes | None = None,
 ) -> MCPServer:
-    """Return what serves the tools of a runtime, which the host opens and closes.
+    """Return an MCP server for the tools of a runtime, which the host opens and closes.
 
     Args:
         runtime: Executes the calls.
-        name: Of the server, for clients.
-        version: Of the server; for "" clients get "0", since MCP requires one.
-        title: Of the server, for people.
-        toolset: Serve the tools of this toolset only, by its name.
-        agent: Serve the tools of this agent, by its id, under the agent's names.
-        session_id: The session of requests for which neither `meta` nor a verified token says one.
-        meta: Returns for whom a request is; never what the client says of itself.
-        approvals: Whether an elicitation that the client answers is an approval.
-        pending_s: Seconds that a call waits for the result of work without an acknowledgement, or for what
-            is asked in the run of its agent; then its client is told that it goes on.
-        watch_s: Seconds between two looks at dynamic tools that may have changed without a call.
-        secret: Seals what a client returns with after a question (2026-07-28): at least 32 random bytes, the
-            same in all processes that serve it; by default of this process alone.
+        name: Name of the server, for clients.
+        version: Version of the server; for "" clients get "0", because MCP requires a version.
+        title: Title of the server, for people.
+        toolset: Name of a toolset, to serve only its tools.
+        agent: Id of an agent, to serve its tools under the agent's names.
+        session_id: Session of requests for which neither `meta` nor a verified token names one.
+        meta: Returns the facts about the caller of a request; never from claims of the client.
+        approvals: Whether an elicitation that the client answers counts as an approval.
+        pending_s: Seconds that a call waits for the result of work without an acknowledgement, or for a
+            question of its agent's run; then its client is informed that it continues.
+        watch_s: Seconds between two checks for dynamic tools that changed without a call.
+        secret: Seals the state that a client returns after a question (2026-07-28): at least 32 random bytes,
+            the same in all processes that serve it; by default a secret of this process.
 
     Raises:
-        ToolgenError: there is no such toolset, or `approvals` is no `Approvals`.
-        RegistrationError: there is no such agent.
+        ToolgenError: The toolset does not exist, or `approvals` is not a value of `Approvals`.
+        RegistrationError: The agent does not exist.
     """
     selection = ToolSelection(runtime, toolset, agent)
     for spec in runtime.tools.list():
-        _ = spec.payload.schema_json, spec.result.schema_json  # made now, and not when a client lists them
+        _ = spec.payload.schema_json, spec.result.schema_json  # built now, not when a client lists them
     identities = Identities(session_id, meta)
     changes = ListChanges()
     calls = ToolCalls(runtime, selection, identities, changes, known_approvals(approvals), pending_s)
@@ -112,53 +112,53 @@ def server(
 
 
 def _state_boundary(audience: str, secret: bytes | None) -> RequestStateBoundary:
-    """Return what seals the state with which a client comes again after a question (2026-07-28)."""
+    """Return the middleware that seals the state a client returns after a question (2026-07-28)."""
     keys = [secret or secrets.token_bytes(32)]
     states = RequestStateSecurity(keys=keys, ttl=WEEK_S, bind_principal=verified_owner)
     return RequestStateBoundary(states, default_audience=audience)
 
 
 class MCPServer:
-    """A runtime as an MCP server. Made by `server`."""
+    """A runtime as an MCP server. Created by `server`."""
 
     def __init__(
         self, sdk: Server[Any], changes: ListChanges, executing: ExecutingCalls, limits: Limits
     ) -> None:
         self.sdk = sdk
-        """The server of the SDK: what `mcp.Client` takes, and every transport of the SDK."""
+        """Server of the SDK, for `mcp.Client` and for every transport of the SDK."""
         self.executing = executing
-        """The calls that are executed now."""
+        """Calls that are executed now."""
         self.limits = limits
-        """Those of the runtime, of documents that come in."""
+        """Limits of the runtime for received documents."""
         self._changes = changes
 
     async def announce_tools_changed(self) -> None:
-        """Tell clients now that the tools may have changed, sooner than a look at them would."""
+        """Notify clients immediately that the tools might have changed, without waiting for a check."""
         await self._changes.announce()
 
     def end_streams(self) -> None:
-        """End the streams of clients that listen (2026-07-28), such as before the process ends."""
+        """End the streams of listening clients (2026-07-28), for example before the process ends."""
         self._changes.listeners.close()
 
 
 async def _errors_by_reference(ctx: Context, call_next: CallNext) -> HandlerResult:
-    """Return the result of a request; the SDK would tell a client of 2025-11-25 the text of any exception.
+    """Return the result of a request; the SDK would send any exception's text to a client of 2025-11-25.
 
     Raises:
-        MCPError: what the request raised, or in the place of an unexpected exception a reference to the log.
+        MCPError: The request raised it, or it replaces an unexpected exception with a reference to the log.
     """
     try:
         return await call_next(ctx)
     except (MCPError, ValidationError):
         raise
-    except Exception as error:  # noqa: BLE001 - the outermost handler; logged, and raised as an error of the protocol
+    except Exception as error:  # noqa: BLE001 - the outermost handler; logged, and raised as a protocol error
         reference = log_failure(log, error, "%s failed", ctx.method)
         message = f"{ctx.method} failed with an internal error (reference {reference})"
         raise MCPError(INTERNAL_ERROR, message) from None
 
 
 class _Description:
-    """Adds to the description of the server what holds for this client: instructions, and `listChanged`."""
+    """Adds instructions for this client and `listChanged` to the description of the server."""
 
     def __init__(self, selection: ToolSelection, identities: Identities) -> None:
         self._selection = selection
@@ -172,16 +172,16 @@ class _Description:
         described = {**result, "capabilities": {**result["capabilities"], "tools": tools}}
         try:
             offered = await self._selection.offered(await self._identities.meta(ctx))
-        except MCPError:  # it is in the log; `tools/list` says it to the client
+        except MCPError:  # logged; `tools/list` reports it to the client
             return described
         text = offered.instructions_by(_LONG_RUNNING)
         return {**described, "instructions": text} if text else described
 
 
 def _schema_of(runtime: Runtime, name: str) -> dict[str, object] | None:
-    """Return the schema that says which arguments are repeated in headers (MCP 2026-07-28, `x-mcp-header`).
+    """Return the schema that tells which arguments are repeated in headers (MCP 2026-07-28, `x-mcp-header`).
 
-    Only one that somebody else wrote does, so dynamic tools and those of agents are not looked for.
+    Only schemas of third parties do so, so dynamic tools and tools of agents are not searched.
     """
     try:
         return runtime.tools.spec(name).payload.schema
@@ -190,7 +190,7 @@ def _schema_of(runtime: Runtime, name: str) -> dict[str, object] | None:
 
 
 class ArtifactResources:
-    """Serves `resources/list` and `resources/read` of one server."""
+    """Handler of `resources/list` and `resources/read` for one server."""
 
     def __init__(self, runtime: Runtime, identities: Identities) -> None:
         self._runtime = runtime
@@ -199,21 +199,21 @@ class ArtifactResources:
     async def list_resources(
         self, ctx: Context, params: types.PaginatedRequestParams | None
     ) -> types.ListResourcesResult:
-        """Return no resource: clients learn of them by the links in results (MCP, Tools, Resource Links)."""
+        """Return no resource: clients get links in results (MCP, Tools, Resource Links)."""
         return types.ListResourcesResult(resources=[])
 
     async def read(self, ctx: Context, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
-        """Return the data of an artifact, as text where it is text.
+        """Return the data of an artifact, as text if it is text.
 
         Raises:
-            MCPError: there is none, or it belongs to another session (-32602); or the store failed.
+            MCPError: The artifact does not exist or belongs to another session (-32602), or the store failed.
         """
         meta = await self._identities.meta(ctx)
         try:
             stored = await self._runtime.artifacts.load(params.uri, session_id=meta.session_id)
         except UnknownArtifactError as error:
             raise MCPError(INVALID_PARAMS, f"{error.message}: {error.hint}", {"uri": params.uri}) from None
-        except Exception as error:  # noqa: BLE001 - a store of the author's; logged, and raised as an error of the protocol
+        except Exception as error:  # noqa: BLE001 - author code; logged, and raised as a protocol error
             reference = log_failure(log, error, "artifact %s could not be read", params.uri)
             raise MCPError(INTERNAL_ERROR, f"it cannot be read now (reference {reference})") from None
         return types.ReadResourceResult(contents=[_contents(params.uri, stored)])

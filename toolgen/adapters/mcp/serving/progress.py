@@ -19,9 +19,9 @@ _STEP: Final = 1e-6
 
 @asynccontextmanager
 async def progress_relay(runtime: Runtime, ctx: Context, tool_call_id: str) -> AsyncIterator[None]:
-    """Tell the client of the progress of a call while the context lasts, where it gave a progress token.
+    """Notify the client of a call's progress for the duration of the context, if it sent a progress token.
 
-    What was said before the end is sent before the result. A runtime without `Events` tells nothing.
+    Progress before the end is sent before the result. A runtime without `Events` reports no progress.
     """
     if runtime.events is None or not ctx.meta or ctx.meta.get("progress_token") is None:
         yield
@@ -32,7 +32,7 @@ async def progress_relay(runtime: Runtime, ctx: Context, tool_call_id: str) -> A
 
 
 class _Relay:
-    """Sends the progress of one call."""
+    """Sender of the progress of one call."""
 
     def __init__(self, ctx: Context, tool_call_id: str) -> None:
         self._session = ctx.session
@@ -41,7 +41,7 @@ class _Relay:
         self._total: float | None = None
 
     async def report(self, event: Event) -> None:
-        """Send an update of the call: from 0 to 1 of 1 where the tool says a fraction."""
+        """Send an update of the call: a value from 0 to 1 of 1 if the tool reports a fraction."""
         if not isinstance(event, ToolUpdate) or event.tool_call_id != self._tool_call_id:
             return
         fraction = event.fraction

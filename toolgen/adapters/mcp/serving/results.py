@@ -1,4 +1,4 @@
-"""The result of a call as MCP sends it: text, structured content, blocks, links."""
+"""Results of calls in MCP form: text, structured content, blocks, links."""
 
 from __future__ import annotations
 
@@ -29,18 +29,18 @@ from toolgen.waiting.unfit import text_for_model
 from .listing import META_PREFIX, ListedTool
 
 _FOR_PEOPLE: Final = types.Annotations(audience=["user"])
-"""Artifacts are for user interfaces, and no model sees their data, unless their design offers them."""
+"""Artifacts are for user interfaces; models do not see their data unless the design offers it."""
 _FOR_MODELS: Final = types.Annotations(audience=["user", "assistant"])
 
 
 def call_result(
     result: ToolResult, spec: ToolSpec, listed: ListedTool, *, has_resources: bool = True
 ) -> types.CallToolResult:
-    """Return a result that ends a call; with links to its artifacts where the server has resources.
+    """Return the final result of a call, with links to its artifacts if the server has resources.
 
-    The text is that of `text_for_model`. A result that is no error has structured content where the tool has
-    an `outputSchema`, which it fits (MCP 2025-11-25, Tools, Output Schema). An error has none, and a
-    truncated result, which would not fit, is marked as an error.
+    The text is from `text_for_model`. A successful result has structured content if the tool has an
+    `outputSchema`, which it fits (MCP 2025-11-25, Tools, Output Schema). An error has none, and a truncated
+    result, which would not fit, is marked as an error.
     """
     text = result.json.decode()
     value: Json = from_json(text) if text else None
@@ -57,7 +57,7 @@ def call_result(
 
 
 def error_result(message: str, code: str, **facts: Json) -> types.CallToolResult:
-    """Return the result of a call that ends without one of the runtime, in the shape of its errors."""
+    """Return the result of a call that ends without a runtime result, in the form of the runtime's errors."""
     text = json.dumps({"error": message, "code": code, **facts}, ensure_ascii=False)
     return types.CallToolResult(content=[types.TextContent(type="text", text=text)], is_error=True)
 
@@ -76,7 +76,7 @@ def _meta(result: ToolResult) -> dict[str, Json]:
 
 
 def _retry(hint: RetryHint) -> dict[str, Json]:
-    """Return what a client needs to repair the call; the refused arguments are its own and left out."""
+    """Return the facts that a client needs to repair the call, without the rejected arguments."""
     facts: dict[str, Json] = {
         "reason": hint.reason,
         "missing_fields": list(hint.missing_fields),
@@ -113,7 +113,7 @@ def _block(content: Content) -> types.ContentBlock:
 
 
 def _links(result: ToolResult, spec: ToolSpec) -> Iterator[types.ResourceLink]:
-    """Yield a link for each artifact that a store has; `resources/read` returns its data."""
+    """Yield a link for each stored artifact; `resources/read` returns its data."""
     for artifact in result.artifacts:
         if artifact.ref is not None and artifact.ref.uri:
             yield _link(artifact, spec)

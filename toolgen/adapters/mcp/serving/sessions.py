@@ -1,4 +1,4 @@
-"""The sessions of MCP through 2025-11-25: how many can be open, and which one is closed for another."""
+"""MCP sessions through 2025-11-25: limits of open sessions, and which session is closed for a new one."""
 
 from __future__ import annotations
 
@@ -23,12 +23,13 @@ from ...ports.requests import waits
 
 
 class OwnedSessions(StreamableHTTPSessionManager):
-    """Has so many sessions open for all, and for each identity, and closes an idle one for a further one.
+    """Session manager with limits in total and per identity that closes an idle session for a new one.
 
-    First goes the oldest that was opened and never used, as a flood of `initialize` leaves them; then the
-    one that is idle for the longest, and then one whose client is asked something. One with another request
-    stays; a stream by which its client listens is none, and ends with its session. The SDK decides under a
-    lock in `_admit_session` whether there is another session, and ends one by its `idle_scope`.
+    The first to close is the oldest session that was never used, as a flood of `initialize` requests creates
+    them, then the session that was idle for longest, then one whose client is being asked. A session with
+    another request stays open; a stream by which its client listens does not count, and ends with the
+    session. The SDK decides about a new session under a lock in `_admit_session`, and ends a session through
+    its `idle_scope`.
     """
 
     def __init__(self, app: Server[Any], max_per_owner: int, **options: Any) -> None:
@@ -55,7 +56,7 @@ class OwnedSessions(StreamableHTTPSessionManager):
         return super()._admit_session(requestor)
 
     def _close_one(self, session_ids: list[str]) -> bool:
-        """Close the first of some sessions to go; return whether there was one."""
+        """Close the session with the lowest rank among idle ones; return whether there was one."""
         idle = [key for key in session_ids if self._is_idle(self._server_instances[key])]
         if not idle:
             return False
@@ -67,22 +68,22 @@ class OwnedSessions(StreamableHTTPSessionManager):
         return True
 
     def _is_idle(self, session: StreamableHTTPServerTransport) -> bool:
-        """Return whether all requests of a session wait for its client, as those by which it listens do."""
+        """Return whether all requests of a session wait for its client, for example by listening."""
         if (use := self._uses.get(session)) is not None and (use.requests or use.streams):
             return all(map(waits, use.requests))
         return session.idle_scope is not None and session.idle_scope.deadline < math.inf
 
     def _rank(self, session_id: str) -> tuple[bool, float]:
-        """Return whether requests of a session are open, and when the last one ended; -inf for none."""
+        """Return whether a session has open requests, and when its last one ended; -inf if it had none."""
         use = self._uses.get(self._server_instances[session_id])
         return (False, -math.inf) if use is None else (bool(use.requests), use.ended)
 
 
 class StartedSessions:
-    """Answers requests by sessions that start with its lifespan, or else with the first request.
+    """Serves requests with sessions that start with the lifespan, or otherwise with the first request.
 
-    Starlette and FastAPI do not run the lifespan of an application that is mounted in another. Sessions that
-    a request has started end with its event loop.
+    Starlette and FastAPI do not run the lifespan of a mounted application. Sessions that were started by a
+    request end with its event loop.
     """
 
     def __init__(self, make: Callable[[], OwnedSessions]) -> None:
@@ -93,17 +94,17 @@ class StartedSessions:
 
     @asynccontextmanager
     async def lifespan(self, _app: object) -> AsyncIterator[None]:
-        """Run the sessions of an application, as it starts and is shut down."""
+        """Run the sessions of an application from its start to its shutdown."""
         sessions = self._make()
         async with sessions.run():
             self._sessions = sessions
             yield
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request.
+        """Serve a request.
 
         Raises:
-            Exception: the sessions cannot be started; the next request tries again.
+            Exception: The sessions cannot be started; the next request tries again.
         """
         if self._sessions is None:
             if self._started is None:
@@ -114,7 +115,7 @@ class StartedSessions:
         await self._sessions.asgi_app(scope, receive, send)
 
     async def _run(self, started: asyncio.Future[None]) -> None:
-        """Run sessions until the event loop ends; they have no context of the request that started them."""
+        """Run sessions until the event loop ends, without the context of the request that started them."""
         try:
             async with self.lifespan(None):
                 started.set_result(None)
@@ -129,18 +130,18 @@ class StartedSessions:
 
 @dataclass(slots=True)
 class _Use:
-    """What a client asked in a session after it was opened."""
+    """Requests in a session after it was opened."""
 
     requests: list[Scope] = field(default_factory=list)
-    """Open now: all others."""
+    """Open requests, except listening streams."""
     streams: int = 0
-    """Open now: `GET` requests that the client listens to."""
+    """Number of open `GET` requests by which the client listens."""
     ended: float = -math.inf
-    """End of the last request, by the clock of the event loop."""
+    """End of the last request, on the clock of the event loop."""
 
     @contextmanager
     def counted(self, scope: Scope) -> Iterator[None]:
-        """Count a request, or a stream, while it is open."""
+        """Record a request or a stream while it is open."""
         if scope["method"] == "GET":
             self.streams += 1
             try:

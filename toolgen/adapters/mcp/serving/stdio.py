@@ -1,4 +1,4 @@
-"""A server on the standard streams of its process, which can stop even if its client sends nothing.
+"""A server on the standard streams of its process that can stop even if its client sends nothing.
 
 A blocking read cannot be cancelled. The SDK's reader waits for it, so SIGINT, or a client that no longer
 reads, would stop the server only after the next line.
@@ -31,12 +31,12 @@ from .executing import CallsAtOnce
 from .mcp_server import MCPServer
 
 _CHUNK: Final = 2**16
-"""Bytes of one read, of which the next one waits for the loop."""
+"""Bytes of one read; the next read waits for the loop."""
 MOST_NOTIFICATIONS: Final = 1_000
-"""Messages of the client that ask nothing, and more each second; further notifications are dropped."""
+"""Maximum burst of client messages that are not requests; further notifications are dropped."""
 NOTIFICATIONS_PER_S: Final = 100
 MOST_DROPPED: Final = 10_000
-"""Messages beyond these after which the client is ended."""
+"""Messages beyond these after which the connection is closed."""
 _MOST_IN_ALL: Final = MOST_NOTIFICATIONS + MOST_DROPPED
 _SETTINGS: Final = "Runtime(limits=) and serve_stdio(max_line_bytes=)"
 
@@ -44,18 +44,18 @@ log = logger("toolgen.mcp")
 
 
 async def serve_stdio(served: MCPServer, *, max_line_bytes: int = 4 * 2**20, max_calls: int = 100) -> None:
-    """Serve one client until it closes its side, no longer reads, or the process gets SIGINT or SIGTERM.
+    """Serve one client until it closes its side or stops reading, or the process gets SIGINT or SIGTERM.
 
-    Calls that are executed then are cancelled. Meanwhile stdout holds nothing but the protocol: what
-    executors and their children print goes to stderr.
+    Calls that are executed then are cancelled. While serving, stdout contains only protocol messages: output
+    of executors and their child processes goes to stderr.
 
     Args:
-        served: What it serves.
-        max_line_bytes: Size of one message; a larger one is refused, and no more of it is kept.
-        max_calls: Calls executed at once; a further one is refused.
+        served: Server to serve.
+        max_line_bytes: Maximum size of one message; a larger one is refused without storing the rest.
+        max_calls: Maximum number of concurrently executed calls; a further one is refused.
 
     Raises:
-        ValueError: a limit is less than 1.
+        ValueError: A limit is less than 1.
     """
     for name, limit in (("max_line_bytes", max_line_bytes), ("max_calls", max_calls)):
         if limit < 1:
@@ -71,23 +71,21 @@ async def serve_stdio(served: MCPServer, *, max_line_bytes: int = 4 * 2**20, max
                 serving.cancel()
 
             refusals = _Refusals()
-            lines: Any = StdinLines(
-                descriptor, limits, refusals.send
-            )  # of a file the SDK uses the lines alone
+            lines: Any = StdinLines(descriptor, limits, refusals.send)  # the SDK only iterates over the lines
             async with on_signal(close), stdio_server(stdin=lines) as (read, write):
                 refusals.begin(write)
                 with redirect_stdout(sys.stderr):
                     await served.sdk.run(read, write, served.sdk.create_initialization_options())
     except* BrokenPipeError:
-        pass  # the client is gone
+        pass  # the client has disconnected
     finally:
         served.sdk.middleware.remove(at_once)
-        stdout.flush()  # what somebody wrote to it before is not to follow the protocol
+        stdout.flush()  # earlier output must not follow the protocol messages
 
 
 @contextmanager
 def claimed_stdin() -> Iterator[int]:
-    """Yield a descriptor of what stdin was; meanwhile stdin is empty for tools and their children."""
+    """Yield a duplicate of stdin; meanwhile stdin is empty for tools and their child processes."""
     duplicate = os.dup(0)
     empty = os.open(os.devnull, os.O_RDONLY)
     os.dup2(empty, 0)
@@ -95,21 +93,21 @@ def claimed_stdin() -> Iterator[int]:
     try:
         yield duplicate
     finally:
-        os.dup2(duplicate, 0)  # the duplicate stays open: a thread may still read it
+        os.dup2(duplicate, 0)  # the duplicate stays open, because a thread may still read it
 
 
 class _Refusals:
-    """Answers requests that the SDK does not get to see."""
+    """Sends errors for requests that never reach the SDK."""
 
     def __init__(self) -> None:
         self._stream: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
 
     def begin(self, stream: Any) -> None:
-        """Take the stream of what is sent to the client."""
+        """Store the stream to the client."""
         self._stream.set_result(stream)
 
     async def send(self, id: int | str | None, why: str) -> None:
-        """Answer the request of an id with an error; None where it is not known."""
+        """Answer the request with this id with an error; None if the id is unknown."""
         error = types.JSONRPCError(
             jsonrpc="2.0", id=id, error=types.ErrorData(code=types.INVALID_REQUEST, message=why)
         )
@@ -118,9 +116,9 @@ class _Refusals:
 
 
 class StdinLines:
-    """The lines of a descriptor that are within the limits of messages, as text.
+    """Lines of a descriptor that are within the message limits, as text.
 
-    Bytes that are no UTF-8 are replaced. A client that sends far too many is at its end.
+    Invalid UTF-8 is replaced. If a client sends far too many messages, its input ends.
     """
 
     def __init__(
@@ -130,7 +128,7 @@ class StdinLines:
         refuse: Callable[[int | str | None, str], Awaitable[None]],
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Take what refuses a request, by its id and with the reason, and a clock in seconds."""
+        """Store a function that refuses a request by its id, with the reason, and a clock in seconds."""
         self._descriptor = descriptor
         self._limits = limits
         self._refuse = refuse
@@ -153,7 +151,7 @@ class StdinLines:
                 continue
             why = f"the message has {too_much}; {_SETTINGS} set the limits"
             log.info("refused a message of the client: %s", why)
-            if is_answer(line) and (id_ := id_of(line)) is not None:  # whoever waits for it waits no more
+            if is_answer(line) and (id_ := id_of(line)) is not None:  # releases the waiting request
                 error = types.ErrorData(code=types.INVALID_REQUEST, message=why)
                 yield types.JSONRPCError(jsonrpc="2.0", id=id_, error=error).model_dump_json()
             else:
@@ -163,7 +161,7 @@ class StdinLines:
         return id_of(line) is not None and not is_answer(line)
 
     async def _lines(self) -> AsyncIterator[bytes]:
-        """Yield each line without its end; of one that is too long no more than shows that."""
+        """Yield each line without its newline; cut a line just beyond the limit."""
         loop = asyncio.get_running_loop()
         chunks: asyncio.Queue[bytes] = asyncio.Queue(1)
         thread = threading.Thread(target=self._read, args=(loop, chunks), name="stdin of MCP", daemon=True)
@@ -183,7 +181,7 @@ class StdinLines:
         return self._limits.bytes + 1 - len(line)
 
     def _read(self, loop: asyncio.AbstractEventLoop, chunks: asyncio.Queue[bytes]) -> None:
-        """Hand over what is read, and at the end an empty chunk, until nobody takes it."""
+        """Pass on chunks, and an empty chunk at the end, until nobody receives them."""
         chunk = b"-"
         while chunk:
             try:
@@ -193,6 +191,6 @@ class StdinLines:
             put = chunks.put(chunk)
             try:
                 asyncio.run_coroutine_threadsafe(put, loop).result()
-            except (RuntimeError, CancelledError):  # the loop is closed, or ends
+            except (RuntimeError, CancelledError):  # the loop is closed or ending
                 put.close()
                 return

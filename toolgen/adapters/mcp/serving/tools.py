@@ -1,4 +1,4 @@
-"""The tools of a request: those of the runtime, of one of its toolsets, or of an agent."""
+"""Tools of a request: of the runtime, of one of its toolsets, or of an agent."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ log = logger("toolgen.mcp")
 
 
 def find_tool(offered: Snapshot, name: str) -> RegisteredTool:
-    """Return the tool of a name.
+    """Return the tool with a name.
 
     Raises:
-        MCPError: there is none; -32602 with close names (MCP, Tools, Error Handling).
+        MCPError: No tool has the name; -32602 with similar names (MCP, Tools, Error Handling).
     """
     tool = offered.directory.by_name.get(name)
     if tool is None:
@@ -29,14 +29,14 @@ def find_tool(offered: Snapshot, name: str) -> RegisteredTool:
 
 
 class ToolSelection:
-    """Lists the tools of one server."""
+    """Selection of the tools that one server offers."""
 
     def __init__(self, runtime: Runtime, toolset: str, agent: str) -> None:
-        """Offer the tools of a toolset, or of an agent by the agent's names; of both "" for all.
+        """Select a toolset, or an agent under the agent's names; if both are "", select all tools.
 
         Raises:
-            ToolgenError: there is no such toolset, or both are given.
-            RegistrationError: there is no such agent.
+            ToolgenError: The toolset does not exist, or both are set.
+            RegistrationError: The agent does not exist.
         """
         if toolset and agent:
             raise ToolgenError("both a toolset and an agent are set", hint="serve one of them")
@@ -50,20 +50,20 @@ class ToolSelection:
         self._agent = agent
         self._snapshot: Snapshot | None = None
         self._part: Snapshot | None = None
-        """The newest snapshot of the runtime, and the toolset's part of it."""
+        """Newest snapshot of the runtime, and its part for the toolset."""
 
     async def offered(self, meta: CallMeta) -> Snapshot:
-        """Return the tools of a request, listed anew.
+        """List the tools of a request again.
 
         Raises:
-            MCPError: a toolset cannot list its tools; the log has why.
+            MCPError: A toolset cannot list its tools; the log has the reason.
         """
         try:
             if self._agent:
                 snapshot = await agents_of(self._runtime).tools(self._agent, meta)
             else:
                 snapshot = await self._runtime.tools.snapshot(ReadonlyContext(meta=meta))
-        except Exception as error:  # noqa: BLE001 - `_fail` logs it and raises an error of the protocol
+        except Exception as error:  # noqa: BLE001 - `_fail` logs it and raises a protocol error
             _fail(error)
         if not self._toolset:
             return snapshot
@@ -73,10 +73,10 @@ class ToolSelection:
 
 
 def _fail(error: Exception) -> NoReturn:
-    """Raise what a client may know of a failure that is not its own.
+    """Log an internal failure, and raise an error without details for the client.
 
     Raises:
-        MCPError: as said.
+        MCPError: Always.
     """
     reference = log_failure(log, error, "the tools of a request could not be listed")
     raise MCPError(INTERNAL_ERROR, f"the tools cannot be listed now (reference {reference})") from None

@@ -16,19 +16,19 @@ from .identity import Context
 from .results import error_result
 
 Approvals = Literal["out_of_band", "elicitation"]
-"""Approver: a person elsewhere, for example with `toolgen approve`, or whoever answers an elicitation.
+"""Approver: a person elsewhere, for example with `toolgen approve`, or the client's answer to an elicitation.
 
-A client may let its model answer, so an elicitation is an approval only where the host says so.
+A client might let its model answer, so an elicitation counts as an approval only if the host allows it.
 """
 WhyNot = Literal["kept", "no_client", "no_engine"]
-"""The call waits for somebody else; or nobody can be asked, and it is taken back."""
+"""Reason for not asking: others can answer the stored call, or nobody can be asked and it is cancelled."""
 
 
 def known_approvals(approvals: Approvals) -> Approvals:
-    """Return what says who approves.
+    """Return `approvals` after validation.
 
     Raises:
-        ToolgenError: it is neither of both, and must not count as the weaker one.
+        ToolgenError: It is neither value, and must not be treated as the weaker one.
     """
     if approvals not in get_args(Approvals):
         raise ToolgenError(
@@ -38,27 +38,27 @@ def known_approvals(approvals: Approvals) -> Approvals:
 
 
 def cannot_ask(asked: Suspended, ctx: Context, approvals: Approvals, runtime: Runtime) -> WhyNot | None:
-    """Return why the client is not asked; None where it is."""
+    """Return why the client is not asked; None if it is asked."""
     if asked.kind == "pending":
-        return "kept"  # whoever does the work delivers its result
+        return "kept"  # the worker delivers the result
     if asked.kind == "credential" or (asked.kind == "confirmation" and approvals != "elicitation"):
         return "kept" if keeps_waits(runtime) else "no_engine"
     return None if shows_forms(ctx.session.client_capabilities) else "no_client"
 
 
 def keeps_waits(runtime: Runtime) -> bool:
-    """Return whether what waits outlives the process, so that somebody elsewhere answers it."""
+    """Return whether suspended calls outlive the process, so that they can be answered elsewhere."""
     return runtime.engine is not None and runtime.engine.caps.is_durable
 
 
 def shows_forms(capabilities: types.ClientCapabilities | None) -> bool:
-    """Return whether a client shows forms to people (MCP 2025-11-25, Elicitation, Capabilities)."""
+    """Return whether a client can show forms to people (MCP 2025-11-25, Elicitation, Capabilities)."""
     elicitation = None if capabilities is None else capabilities.elicitation
     return elicitation is not None and (elicitation.form is not None or elicitation.url is None)
 
 
 def kept_result(asked: Suspended, why: str = "") -> types.CallToolResult:
-    """Return the result of a call that waits on for somebody else."""
+    """Return the result of a call that stays suspended until it is answered elsewhere."""
     if asked.kind == "pending":
         message = (
             "the work continues, but this call does not return its result; do not call it again for "
@@ -78,13 +78,13 @@ def kept_result(asked: Suspended, why: str = "") -> types.CallToolResult:
 
 
 def unfit_result(asked: Suspended, why: str) -> types.CallToolResult:
-    """Return the result of a call that waits on, whose answers by its client did not fit."""
+    """Return the result of a call that stays suspended after its client's answers were rejected."""
     message = waiting_message(replace(asked, reason=why or asked.reason))
     return error_result(message, UNAVAILABLE, id=asked.id)
 
 
 def waiting_below_result(asked: Suspended) -> types.CallToolResult:
-    """Return the result of a call that an agent answers, whose run waits for somebody else."""
+    """Return the result of a call to an agent whose run is suspended until it is answered elsewhere."""
     message = (
         f"the agent that does it waits for an answer about {asked.tool}, suspended as {asked.id}; "
         f"`toolgen approve {asked.id}` on the server shows and answers it. The agent then continues, "
@@ -99,6 +99,6 @@ def waiting_below_result(asked: Suspended) -> types.CallToolResult:
 
 
 def taken_back_result(asked: Suspended, why: str) -> types.CallToolResult:
-    """Return the denied result of a call that nobody can be asked for; it waits no more."""
+    """Return the denied result of a call that nobody could be asked about; the call is cancelled."""
     what = "approval by a person" if asked.kind == "confirmation" else "an answer from a person"
     return error_result(f"it needs {what}, but {why}", UNAVAILABLE)
