@@ -1,7 +1,7 @@
 """Artifacts: versioned files by name, of a session or of a user; and artifacts of results.
 
-A version is there as soon as it is saved, whatever becomes of the call. One store keeps both: an artifact of
-a result is of its run, and its name is the SHA-256 of its data.
+A version exists as soon as it is saved, regardless of how the call ends. One store contains both kinds: an
+artifact of a result belongs to its run, and its name is the SHA-256 of its data.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ JSON_TYPE: Final = "application/json"
 
 
 class ArtifactStore(Protocol):
-    """Keeps versions by owner and name. Each method is one atomic step, over all processes."""
+    """Store of versions by owner and name. Each method is atomic across processes."""
 
     async def save(
         self, owner: str, name: str, data: bytes, media_type: str, metadata: Mapping[str, Json], most: int
@@ -39,12 +39,12 @@ class ArtifactStore(Protocol):
         """Store a new version and return its number.
 
         Raises:
-            ToolError: the owner would have more than `most` bytes.
+            ToolError: The artifacts of the owner would exceed `most` bytes.
         """
         ...
 
     async def load(self, owner: str, name: str, version: int | None) -> StoredArtifact | None:
-        """Return a version, the newest by default; None when there is none."""
+        """Return a version, the newest by default; None if there is none."""
         ...
 
     async def listed(self, owner: str, name: str | None = None) -> tuple[ArtifactInfo, ...]:
@@ -52,21 +52,21 @@ class ArtifactStore(Protocol):
         ...
 
     async def forget(self, owner: str, before: float | None = None) -> int:
-        """Drop all versions of an owner; return how many.
+        """Delete all versions of an owner; return their number.
 
-        An owner that ends with a slash stands for all that begin with it. With `before`, in seconds since
-        1970, only those of owners are dropped that saved nothing from then on.
+        An owner with a trailing slash means all owners with this prefix. With `before`, in seconds since
+        1970, only owners are deleted that have saved nothing since then.
         """
         ...
 
 
 def overflow_name(tool: str, call: str) -> str:
-    """Return the name of the file of a result that was too large; the tool is named as models name it."""
+    """Return the file name for a result that was too large; the tool has the name that models see."""
     return f"{tool} {re.sub(r'[^A-Za-z0-9._-]', '-', call or 'call')[:100]}.json"
 
 
 def is_media_type(text: str) -> bool:
-    """Return whether a text is a type and a subtype, such as `image/png`."""
+    """Return whether a text is a type and a subtype, for example `image/png`."""
     return _MEDIA_TYPE.fullmatch(text) is not None
 
 
@@ -74,19 +74,19 @@ def check_name(name: str) -> None:
     """Check the name of an artifact.
 
     Raises:
-        ToolError: it is not an artifact name.
+        ToolError: The text is not an artifact name.
     """
     if not _NAME.fullmatch(name) or name in (".", ".."):
         raise ToolError(f"{name!r} is not an artifact name; use up to 255 characters without a slash")
 
 
 def is_of(owner: str, owner_or_prefix: str) -> bool:
-    """Return whether an owner is the one passed to `ArtifactStore.forget`, or begins with it."""
+    """Return whether an owner equals an argument of `ArtifactStore.forget`, or has it as prefix."""
     return owner == owner_or_prefix or (owner_or_prefix.endswith("/") and owner.startswith(owner_or_prefix))
 
 
 def too_many_bytes(most: int) -> ToolError:
-    """Return the error for an owner whose artifacts would exceed the limit together."""
+    """Return the error for an owner whose artifacts would exceed the total limit."""
     return ToolError(f"all artifacts together exceed the limit of {most} bytes")
 
 
@@ -152,7 +152,7 @@ class CallArtifacts(Artifacts):
 
 
 class ArtifactsCapability:
-    """Provides `ctx.artifacts`, and stores artifacts of results and results that were shortened.
+    """Provides `ctx.artifacts`, and stores artifacts of results and shortened results.
 
     Args:
         store: Store of the data.
@@ -191,7 +191,7 @@ class ArtifactsCapability:
         """Internal: return the owner of the artifacts that a call can use.
 
         Raises:
-            RuntimeError: the host's `CallMeta` does not say.
+            RuntimeError: The host's `CallMeta` does not determine it.
         """
         owner = self._user(meta) if is_users else meta.session_id
         kind = "user" if is_users else "session"
@@ -207,7 +207,7 @@ class ArtifactsCapability:
         """Internal: store a new version and return its number.
 
         Raises:
-            ToolError: it, or all of its owner, would be too large.
+            ToolError: The artifact, or all artifacts of its owner, would be too large.
         """
         if len(data) > self._most_bytes:
             raise ToolError(f"the artifact has {len(data)} bytes; the limit is {self._most_bytes}")
@@ -216,10 +216,10 @@ class ArtifactsCapability:
     async def keep(self, session_id: str, run_id: str, artifact: Artifact, digest: str) -> str:
         """Internal: store an artifact of a result for a run and return its URI.
 
-        Equal data of a run is stored once for each kind: the kind says who may read it.
+        Equal data of a run is stored once per kind, because the kind determines who can read it.
 
         Raises:
-            ToolError: as `save`.
+            ToolError: See `save`.
         """
         owner = _run(session_id, run_id)
         versions = await self.store.listed(owner, digest)
@@ -230,7 +230,7 @@ class ArtifactsCapability:
         return _uri(owner, digest, await self.save(owner, digest, artifact.json, JSON_TYPE, facts))
 
     async def upload(self, session_id: str, run_id: str, name: str, data: bytes, media_type: str) -> str:
-        """Internal: store a file of a person; as `ArtifactKeeper.upload`."""
+        """Internal: store a file of a user, like `ArtifactKeeper.upload`."""
         check_name(name)
         if session_id.endswith("/"):
             raise ToolError(f"the session id {session_id!r} must not end with a slash")
@@ -245,8 +245,9 @@ class ArtifactsCapability:
         """Internal: return the data of a URI: an artifact of a result, a file, or a result that was too
         large.
 
-        With `session_id`, only what the session or a run of it left; "" for runs of no session, of which
-        `run_id` leaves this one and those below it. None where there is nothing, or it is somebody else's.
+        With `session_id`, only artifacts of the session and its runs are readable; "" means runs without a
+        session, which `run_id` restricts to one run and its child runs. None if the artifact does not exist
+        or is not readable.
         """
         parts = _URI.fullmatch(uri)
         if parts is None:
@@ -275,17 +276,17 @@ class ArtifactsCapability:
 
 
 def _run(session_id: str, run_id: str) -> str:
-    """Return the owner of the artifacts of a run."""
+    """Return the artifact owner for a run."""
     return f"run/{quote(session_id, safe='')}/{run_id}"
 
 
 def _of_session(session_id: str, run_id: str = "") -> tuple[str, ...]:
-    """Return the owners that belong to a session, as `ArtifactStore.forget` takes them.
+    """Return the owners of a session's artifacts, as `ArtifactStore.forget` accepts them.
 
-    Without a session they are those of a run and of the runs below it, or of all runs of no session.
+    Without a session they are the owners of a run and its child runs, or of all runs without a session.
     """
     runs = _run(session_id, "")
-    if session_id.endswith("/"):  # it has no files, and its owner would stand for those of others
+    if session_id.endswith("/"):  # it has no files, and its owner would match those of others
         return (runs,)
     if session_id:
         return (f"session/{session_id}", runs)

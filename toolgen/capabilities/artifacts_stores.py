@@ -1,4 +1,4 @@
-"""Artifacts in tables on any database of stores, and in a folder that processes of one machine share."""
+"""Artifacts in tables of a store database, and in a folder that processes of one machine share."""
 
 from __future__ import annotations
 
@@ -49,10 +49,10 @@ _OWNER_DOCUMENT: Final = ""
 
 
 class TableArtifactStore:
-    """Keeps each version in one row; writers of one owner come one after the other."""
+    """Stores each version in one row; writers of the same owner wait for each other."""
 
     def __init__(self, database: Database, *, clock: Callable[[], float] = time.time) -> None:
-        """Construct a store; the clock returns seconds since 1970."""
+        """Create a store; the clock returns seconds since 1970."""
         self.database = database
         self._clock = clock
 
@@ -89,7 +89,7 @@ class TableArtifactStore:
     async def forget(self, owner: str, before: float | None = None) -> int:
         values: tuple[object, ...]
         which, values = "owner = ?", (owner,)
-        if owner.endswith("/"):  # "0" is the next character
+        if owner.endswith("/"):  # "0" is the character after "/"
             which, values = "owner >= ? AND owner < ?", (owner, f"{owner[:-1]}0")
         if before is not None:
             which, values = f"{which} AND saved_at < ?", (*values, before)
@@ -104,17 +104,17 @@ class TableArtifactStore:
 
 
 class MemoryArtifactStore(TableArtifactStore):
-    """Keeps artifacts in the memory of the process."""
+    """Stores artifacts in the memory of the process."""
 
     shared_instead: ClassVar = "PostgresArtifactStore(database)"
 
     def __init__(self, *, clock: Callable[[], float] = time.time) -> None:
-        """Construct a store; the clock returns seconds since 1970."""
+        """Create a store; the clock returns seconds since 1970."""
         super().__init__(SqliteMemory(ARTIFACTS), clock=clock)
 
 
 class SqliteArtifactStore(FileStore, TableArtifactStore):
-    """Keeps artifacts in a SQLite file, shared by all processes that have it."""
+    """Stores artifacts in a SQLite file, which several processes can share."""
 
     shared_instead: ClassVar = "PostgresArtifactStore(database)"
 
@@ -122,7 +122,7 @@ class SqliteArtifactStore(FileStore, TableArtifactStore):
         """Open the file, or create it.
 
         Raises:
-            StoreError: it cannot be opened, or it is something else than a file of artifacts.
+            StoreError: The file cannot be opened, or it is not an artifact file.
         """
         self._file = SqliteFile(path, ARTIFACTS)
         super().__init__(self._file, clock=clock)
@@ -159,7 +159,7 @@ class FileArtifactStore:
             if size > most:
                 raise too_many_bytes(most)
             versions = (shelf.document(name) or {"versions": []})["versions"]
-            # First, so that what a killed process leaves here is found, and counts.
+            # Written first, so that data left by a killed process is found, and counts.
             shelf.put(_OWNER_DOCUMENT, {"owner": owner, "saved_at": self._clock(), "bytes": size})
             version = {
                 "name": name,

@@ -10,7 +10,7 @@ from toolgen.contract.json_value import Json
 from toolgen.contract.record import frozen_record
 
 CredentialScope: TypeAlias = Literal["session", "user", "service"]
-"""Owner of a credential; one with `service` is used for everybody."""
+"""Owner type of a credential; credentials with `service` are used for every caller."""
 SCOPES: Final[tuple[CredentialScope, ...]] = ("session", "user", "service")
 """Order in which a call looks for a credential."""
 
@@ -21,18 +21,18 @@ class CredentialPlace:
 
     scope: CredentialScope
     owner: str
-    """The id of the session or of the user; "" for a service."""
+    """Id of the session or of the user; "" for a service."""
     name: str
 
 
 class CredentialStore(Protocol):
-    """Keeps documents with secrets. Each method is one atomic step, over all processes."""
+    """Store of documents with secrets. Each method is atomic across processes."""
 
     async def load(self, place: CredentialPlace) -> dict[str, Json] | None:
         """Return a document; None if it is missing or has expired.
 
         Raises:
-            StoreError: it cannot be read; the class says why.
+            StoreError: The document cannot be read; the subclass tells why.
         """
         ...
 
@@ -47,18 +47,18 @@ class CredentialStore(Protocol):
         ...
 
     async def find(self, name: str) -> CredentialPlace | None:
-        """Return the place of a document by its name, which only one owner has."""
+        """Return the place of a document by its name, which must be unique among owners."""
         ...
 
     async def forget(self, scope: CredentialScope, owner: str) -> int:
-        """Drop all documents of an owner; return how many."""
+        """Delete all documents of an owner; return their number."""
         ...
 
     async def lease(self, place: CredentialPlace, holder: str, *, expires_at: float) -> bool:
-        """Let a holder have a place until a time, in seconds since 1970; return whether it has it.
+        """Lease a place to a holder until a time, in seconds since 1970; return whether the holder has it.
 
-        One holder at a time has a place, over all processes. It may have it longer by another time, or give
-        it back by one that is over.
+        A place has one holder at a time, across processes. The holder can extend the lease with a later time,
+        or release it with a time in the past.
         """
         ...
 

@@ -1,4 +1,4 @@
-"""Credentials in tables on any database of stores, encrypted with a secret of the host."""
+"""Credentials in tables of a store database, encrypted with a secret of the host."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ _FORGET: Final = "DELETE FROM credential WHERE scope = ? AND owner = ?"
 
 
 class TableCredentialStore:
-    """Keeps each document in one row; a row that is moved to another place is not read there."""
+    """Stores each document in one row; a row that was moved to another place cannot be read."""
 
     def __init__(
         self,
@@ -72,12 +72,12 @@ class TableCredentialStore:
         where: Mapping[str, str | Path],
         clock: Callable[[], float] = time.time,
     ) -> None:
-        """Construct a store.
+        """Create a store.
 
         Args:
-            database: Has the tables.
-            cipher: Encrypts the documents; None where they are in memory.
-            where: What the errors of the store name: `path` or `server`.
+            database: Database with the tables.
+            cipher: Encrypts the documents; None for a store in memory.
+            where: Location for the errors of the store: `path` or `server`.
             clock: Returns seconds since 1970.
         """
         self.database = database
@@ -134,11 +134,11 @@ class TableCredentialStore:
         return await self.database.write(lambda tx: tx.change(statement, *values))
 
     def _decrypted(self, key_id: str, data: bytes, place: CredentialPlace) -> bytes:
-        """Return a document of a row.
+        """Return the document in a row.
 
         Raises:
-            ForeignSecretError: another secret has encrypted it.
-            StoreCorruptError: somebody has changed it.
+            ForeignSecretError: The document was encrypted with another secret.
+            StoreCorruptError: The document was changed or moved.
         """
         if self._cipher is None:
             return data
@@ -162,17 +162,17 @@ class TableCredentialStore:
 
 
 class MemoryCredentialStore(TableCredentialStore):
-    """Keeps credentials in the memory of the process."""
+    """Stores credentials in the memory of the process."""
 
     shared_instead: ClassVar = "PostgresCredentialStore(database, secret=…)"
 
     def __init__(self, *, clock: Callable[[], float] = time.time) -> None:
-        """Construct a store; the clock returns seconds since 1970."""
+        """Create a store; the clock returns seconds since 1970."""
         super().__init__(SqliteMemory(CREDENTIALS), None, where={}, clock=clock)
 
 
 class SqliteCredentialStore(FileStore, TableCredentialStore):
-    """Keeps credentials in a SQLite file, encrypted, shared by all processes that have it and the secret."""
+    """Stores encrypted credentials in a SQLite file, which processes with the same secret can share."""
 
     shared_instead: ClassVar = "PostgresCredentialStore(database, secret=…)"
 
@@ -182,13 +182,14 @@ class SqliteCredentialStore(FileStore, TableCredentialStore):
         """Open the file, or create it.
 
         Args:
-            path: The file.
-            secret: That of the host, as `Runtime(secret=…)` has it; of several the first one encrypts.
-            clock: Returns seconds since 1970.
+            path: File of the store.
+                secret: Secret of the host, as in `Runtime(secret=…)`; if there are several, the first one
+                    encrypts.
+                clock: Returns seconds since 1970.
 
-        Raises:
-            StoreError: it cannot be opened, or it is something else than a file of credentials.
-            ToolgenError: the secret is too short, or the extra `http` is not installed.
+            Raises:
+                StoreError: The file cannot be opened, or it is not a credential file.
+                ToolgenError: The secret is too short, or the extra `http` is not installed.
         """
         cipher = cipher_of(secret)
         self._file = SqliteFile(path, CREDENTIALS)
@@ -199,7 +200,7 @@ def cipher_of(secret: bytes | Sequence[bytes]) -> Cipher:
     """Return the cipher for the secret of a host.
 
     Raises:
-        ToolgenError: the secret is too short, or the extra `http` is not installed.
+        ToolgenError: The secret is too short, or the extra `http` is not installed.
     """
     try:
         from .encryption import Cipher

@@ -1,7 +1,7 @@
-"""Credentials of services: of a session, of a user, or of the service itself for everybody.
+"""Credentials of services: of a session, of a user, or of the service itself for every caller.
 
-A secret goes from whoever gives it into a store, and from there to the client of its service. It is in no
-journal, event or log: what a call gets is noted, so that it is redacted while the call goes on.
+A secret goes directly into a store, and from there to the client of its service. No journal, event or log
+contains it: the secrets that a call gets are noted, so that they are redacted during the call.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ CREDENTIALS: Final[Key[Credentials]] = Key(CREDENTIALS_CAPABILITY)
 
 
 class CallCredentials(Credentials):
-    """Credentials that one call can use; calls wait for this store as for any other."""
+    """Credentials that one call can use; calls retry this store like any other."""
 
     def __init__(self, capability: CredentialsCapability, call: CallScope) -> None:
         self._capability = capability
@@ -56,14 +56,14 @@ class CallCredentials(Credentials):
 
 
 class ThreadCredentials:
-    """The credentials of a call for its synchronous executor."""
+    """Credentials of a call for its synchronous executor."""
 
     def __init__(self, credentials: CallCredentials, wait: Wait) -> None:
         self._credentials = credentials
         self._wait = wait
 
     def get(self, service: str, requirement: Requirement) -> Credential | None:
-        """Return the credential of a service; as `Credentials.get`."""
+        """Return the credential of a service, like `Credentials.get`."""
         credential: Credential | None = self._wait(self._credentials.get, service, requirement)
         if credential is not None:
             note(credential)
@@ -71,7 +71,7 @@ class ThreadCredentials:
 
 
 class CredentialsCapability:
-    """Provides `ctx.credentials`, of which generated clients make use."""
+    """Provides `ctx.credentials`, which generated clients use."""
 
     name = CREDENTIALS_CAPABILITY
 
@@ -85,13 +85,13 @@ class CredentialsCapability:
         authorization_s: float = 7 * 86_400,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        """Construct the capability on a store.
+        """Create the capability on a store.
 
         Args:
-            store: Keeps what people and callbacks give, and tokens of OAuth 2.
-            oauth: Gets those tokens: `toolgen.adapters.oauth.OAuth`.
-            environment: Has what the store has not; by default that of this process.
-            user: Returns the user of a call, as that of `StateCapability` does.
+            store: Stores credentials that people and callbacks deliver, and OAuth 2 tokens.
+            oauth: Source of these tokens: `toolgen.adapters.oauth.OAuth`.
+            environment: Fallback for credentials that are not stored; by default that of this process.
+            user: Returns the user of a call, like `StateCapability(user=)`.
             authorization_s: Seconds for a person to authorize at the page that a call waits for.
             clock: Returns seconds since 1970.
         """
@@ -114,11 +114,11 @@ class CredentialsCapability:
     async def find(
         self, meta: CallMeta, service: str, requirement: Requirement, *, refused: Credential | None = None
     ) -> Credential | None:
-        """Return the first credential for a call that is another one than was refused; None for none.
+        """Return the first credential for a call that differs from the refused one; None if there is none.
 
         Raises:
-            StoreError: the store cannot be read.
-            ToolError: an authorization server does not answer.
+            StoreError: The store cannot be read.
+            ToolError: An authorization server does not answer.
         """
         for scope, owner in self._owners(meta):
             place = place_of(scope, owner, service, requirement.scheme.name)
@@ -130,9 +130,9 @@ class CredentialsCapability:
         return await self._environment.replace(service, requirement, refused)
 
     async def authorize(self, meta: CallMeta, service: str, requirement: Requirement) -> str:
-        """Return the URL at which a person authorizes a service for a call; "" without one.
+        """Return the URL at which a person authorizes a service for a call; "" if there is none.
 
-        The callback of the host gets its `state` (`toolgen.adapters.oauth.OAuthCallback`).
+        The callback of the host receives its `state` (`toolgen.adapters.oauth.OAuthCallback`).
         """
         owners = dict(self._owners(meta))
         scope: CredentialScope = "user" if "user" in owners else "session"
@@ -161,7 +161,7 @@ class CredentialsCapability:
         await self.store.save(place, asdict(authorization), expires_at=expires_at)
 
     async def authorization(self, name: str) -> tuple[CredentialPlace, Authorization] | None:
-        """Return an authorization that a person was asked for, by its name in the store, and its place."""
+        """Return a pending authorization by its name in the store, with its place; None if there is none."""
         place = await self.store.find(name)
         document = None if place is None else await self.store.load(place)
         return None if place is None or document is None else (place, authorization_of(document))
@@ -176,7 +176,7 @@ class CredentialsCapability:
         """Store the credential for a suspended call: by default for its user, otherwise for its session.
 
         Raises:
-            ToolgenError: the call does not say whose it is, or what is missing.
+            ToolgenError: The call does not determine the owner, or the request does not name the credential.
         """
         service, scheme = request.get("service"), request.get("scheme")
         owners = dict(self._owners(meta))
@@ -198,19 +198,19 @@ class CredentialsCapability:
         scope: CredentialScope = "service",
         owner: str = "",
     ) -> None:
-        """Keep the credential of a service, in the place of the one before.
+        """Store the credential of a service, replacing an existing one.
 
         Args:
-            service: Its name in the design.
-            scheme: That of the security scheme.
-            credential: It.
-            scope: Whose it is.
-            owner: The id of the session or of the user; "" for `service`.
+            service: Name of the service in the design.
+            scheme: Name of the security scheme.
+            credential: Credential to store.
+            scope: Owner type of the credential.
+            owner: Id of the session or of the user; "" for `service`.
         """
         await self.store.save(place_of(scope, owner, service, scheme), asdict(credential))
 
     async def forget(self, session_id: str) -> int:
-        """Drop the credentials of a session; return how many. Those of a user: `store.forget("user", …)`."""
+        """Delete the credentials of a session; return their number. For a user: `store.forget("user", …)`."""
         return await self.store.forget("session", session_id) if session_id else 0
 
     def _owners(self, meta: CallMeta) -> list[tuple[CredentialScope, str]]:

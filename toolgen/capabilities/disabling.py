@@ -1,6 +1,6 @@
 """Tools that an operator disabled: in a store that all processes share and poll.
 
-Where the store cannot be read, what was known holds. A process that has never read it executes no call.
+If the store cannot be read, the last known list is used. A process that has never read it executes no call.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from toolgen.contract.tasks import start_task
 from .state import StateStore
 
 _OWNER: Final = "toolgen.disabled_tools"
-"""Owner of the list in the scope `app`; executors cannot see it, because theirs is that of
+"""Owner of the list in the scope `app`; executors cannot see it, because they only see the owner of
 `StateCapability`."""
 _PATIENCE_S: Final = 1.0
 """Seconds that a call waits for the store; after that the last known list is used."""
@@ -35,9 +35,9 @@ class DisabledTool:
     """A disabled tool, with the operator, the time and the reason."""
 
     tool: str
-    """Its id."""
+    """Id of the tool."""
     reason: str = ""
-    """Models and people read it."""
+    """Reason, which models and people can read."""
     by: str = ""
     since: float = 0.0
     """Seconds since 1970."""
@@ -49,9 +49,9 @@ class DisabledTools:
     def __init__(
         self, store: StateStore, *, read_every_s: float = 2.0, clock: Callable[[], float] = time.time
     ) -> None:
-        """Construct on a store, which all processes share that are to obey.
+        """Create the list on a store, which all processes that must obey it share.
 
-        What was read is used for `read_every_s` seconds. The clock returns seconds since 1970.
+        A read list is used for `read_every_s` seconds. The clock returns seconds since 1970.
         """
         self.store = store
         self._read_every_s = read_every_s
@@ -80,7 +80,7 @@ class DisabledTools:
         """Return the disabled tools as the store has them now, by id.
 
         Raises:
-            StoreError: the store cannot be used.
+            StoreError: The store cannot be used.
         """
         return tuple(sorted((await self._load()).values(), key=lambda disabled: disabled.tool))
 
@@ -88,16 +88,16 @@ class DisabledTools:
         """Disable a tool by id, whether or not there is one.
 
         Raises:
-            StoreError: the store cannot be used.
+            StoreError: The store cannot be used.
         """
         value: Json = {"reason": reason, "by": by, "since": self._clock()}
         await self._change(tool, "set", value)
 
     async def enable(self, tool: str) -> None:
-        """Enable a tool by id; one that is not disabled stays as it is.
+        """Enable a tool by id; no effect if it is not disabled.
 
         Raises:
-            StoreError: the store cannot be used.
+            StoreError: The store cannot be used.
         """
         await self._change(tool, "delete", None)
 
@@ -109,7 +109,7 @@ class DisabledTools:
         """Read the store once for all concurrent callers, and wait for it for a limited time."""
         reading, loop = self._reading, asyncio.get_running_loop()
         if reading is None or reading.done() or reading.get_loop() is not loop:
-            context = contextvars.Context()  # not that of the call which happens to be first
+            context = contextvars.Context()  # not the context of the first caller
             reading = start_task(self._held, self._update(), name="reading disabled tools", context=context)
             self._reading = reading
         await asyncio.wait({reading}, timeout=_PATIENCE_S)
@@ -118,7 +118,7 @@ class DisabledTools:
     async def _update(self) -> None:
         try:
             loaded = await self._load()
-        except Exception as error:  # noqa: BLE001 - a store of the author's; without any knowledge every tool is denied
+        except Exception as error:  # noqa: BLE001 - author code; if nothing is known, every tool is denied
             log.warning("the disabled tools could not be read, so the last known list is used: %s", error)
             return
         before = self._loaded or {}
@@ -146,7 +146,7 @@ def require_disabled(disabled: DisabledTools | None) -> DisabledTools:
     """Return the disabled tools of a runtime.
 
     Raises:
-        RegistrationError: it keeps none.
+        RegistrationError: The runtime has no store for disabled tools.
     """
     if disabled is None:
         raise RegistrationError(

@@ -13,9 +13,9 @@ from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 _SHORTEST: Final = 16
-"""Bytes of a secret."""
+"""Minimum number of bytes of a secret."""
 _NONCE: Final = 12
-"""Bytes of a nonce of GCM (NIST SP 800-38D, section 8.2)."""
+"""Number of bytes of a GCM nonce (NIST SP 800-38D, section 8.2)."""
 
 
 class OtherSecretError(Exception):
@@ -30,10 +30,10 @@ class Cipher:
     """Encrypts with the first secret of a host, and decrypts with any of its secrets."""
 
     def __init__(self, secret: bytes | Sequence[bytes]) -> None:
-        """Construct a cipher.
+        """Create a cipher.
 
         Raises:
-            ValueError: there is no secret, or one has fewer than 16 bytes.
+            ValueError: There is no secret, or one has fewer than 16 bytes.
         """
         all_secrets = [secret] if isinstance(secret, bytes) else list(secret)
         if not all_secrets or min(map(len, all_secrets)) < _SHORTEST:
@@ -47,11 +47,11 @@ class Cipher:
         return self._newest, nonce + self._keys[self._newest].encrypt(nonce, document, place)
 
     def decrypt(self, key_id: str, encrypted: bytes, place: bytes) -> bytes:
-        """Return a document.
+        """Return the decrypted document.
 
         Raises:
-            OtherSecretError: as its name says.
-            ChangedDocumentError: as its name says.
+            OtherSecretError: The document was encrypted with a secret that was not passed.
+            ChangedDocumentError: The document was changed, or moved from another place.
         """
         key = self._keys.get(key_id)
         if key is None:
@@ -63,7 +63,7 @@ class Cipher:
 
 
 def _id_of(secret: bytes) -> str:
-    """Return the id of the key of a secret, which tells nothing of it."""
+    """Return the id for the key of a secret, which reveals nothing about it."""
     return hashlib.sha256(b"toolgen credentials key id:" + _derived(secret)).hexdigest()[:16]
 
 

@@ -1,4 +1,4 @@
-"""The tool `load_memory`, by which a model searches earlier conversations; a host offers it to agents."""
+"""The tool `load_memory`, with which a model searches earlier conversations; a host offers it to agents."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _INSTRUCTIONS: Final = (
 
 
 class FoundMemories(TypedDict):
-    """What was found, the best first."""
+    """Matching memories, best first."""
 
     memories: list[dict[str, str]]
 

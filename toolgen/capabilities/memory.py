@@ -1,6 +1,6 @@
-"""Long-term memory: what people and assistants said in earlier conversations, searched by text.
+"""Long-term memory: messages of people and assistants in earlier conversations, searched by text.
 
-Whose memory it is follows from the facts of a call, and never from an argument.
+The owner of the memory is derived from the facts of a call, and never from an argument.
 """
 
 from __future__ import annotations
@@ -23,33 +23,33 @@ _WORD: Final = re.compile(r"\w+")
 
 @frozen_record
 class MemoryOwner:
-    """The person whose memory it is; only equal owners share entries."""
+    """Owner of a memory; only equal owners share entries."""
 
     person: str
     tenant: str = ""
 
 
 class MemoryStore(Protocol):
-    """Keeps what was said, by owner and run. Each method may be called from several runs at once."""
+    """Store of messages by owner and run. Each method can be called concurrently."""
 
     async def add(self, owner: MemoryOwner, run_id: str, entries: Sequence[MemoryEntry]) -> None:
-        """Store the messages of a run that has ended, in place of what was stored of it before.
+        """Store the messages of an ended run, replacing those that were stored for it before.
 
-        It is called at least once for each run, and again if a process stops meanwhile.
+        It is called at least once for each run, and again if a process stops in the meantime.
         """
         ...
 
     async def search(self, owner: MemoryOwner, query: str, limit: int) -> Sequence[MemoryEntry]:
-        """Return at most `limit` entries of the owner that fit a query, the best first."""
+        """Return at most `limit` entries of the owner that match a query, best first."""
         ...
 
     async def forget(self, *, owner: MemoryOwner | None = None, session_id: str = "") -> int:
-        """Delete the entries of an owner, of a session, or of an owner in a session; return how many.
+        """Delete the entries of an owner, of a session, or of an owner in a session; return their number.
 
-        `Agents.erase` gives only the session; a host gives the owner to delete all that is known of a person.
+        `Agents.erase` passes only the session; a host passes the owner to delete all entries of a person.
 
         Raises:
-            ValueError: neither is given.
+            ValueError: Neither is passed.
         """
         ...
 
@@ -61,7 +61,7 @@ def owner_by_labels(meta: CallMeta) -> MemoryOwner | None:
 
 
 class MemoryCapability:
-    """Provides `ctx.memory`, the tool `load_memory`, and what plannings preload; stores conversations."""
+    """Provides `ctx.memory`, the tool `load_memory`, and preloaded entries; stores conversations."""
 
     name = "memory"
 
@@ -72,12 +72,12 @@ class MemoryCapability:
         owner: Callable[[CallMeta], MemoryOwner | None] = owner_by_labels,
         preload_tokens: int = 0,
     ) -> None:
-        """Construct the capability on a store.
+        """Create the capability on a store.
 
         Args:
-            store: Keeps the entries.
-            owner: Returns whose memory a call may use; None for nobody's. By default the labels `user` and
-                `tenant` say it.
+            store: Store of the entries.
+            owner: Returns the owner of the memory that a call can use; None for no memory. By default the
+                labels `user` and `tenant` determine it.
             preload_tokens: Estimated tokens of the entries that each run of an agent gets with its first
                 message; 0 preloads none.
         """
@@ -101,14 +101,14 @@ class MemoryCapability:
         """Do nothing: a search changes nothing."""
 
     def toolset(self) -> StaticToolset:
-        """Return the toolset with `load_memory`, by which a model searches the memory itself."""
-        from .load_memory import load_memory_toolset  # function tools are for hosts that offer it
+        """Return the toolset with `load_memory`, with which a model searches the memory itself."""
+        from .load_memory import load_memory_toolset  # only hosts that offer it import function tools
 
         return load_memory_toolset(self.owner)
 
 
 class InMemoryMemoryStore:
-    """Keeps entries in memory, and finds those that share words with a query; for tests and trials."""
+    """Stores entries in memory, and finds those that share words with a query; for tests and trials."""
 
     shared_instead: ClassVar[str] = "a MemoryStore on a server"
 

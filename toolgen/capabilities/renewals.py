@@ -23,7 +23,7 @@ from toolgen.stores.errors import StoreError
 from .credential_places import CredentialPlace, CredentialScope, CredentialStore
 
 _EARLY_S: Final = 30.0
-"""Seconds before its end when a token is renewed."""
+"""Seconds before its expiry when a token is renewed."""
 _LEASE_S: Final = 30.0
 """Seconds after which another process can take over a renewal of a process that ended."""
 _POLL_S: Final = 0.2
@@ -37,7 +37,7 @@ class AuthorizationPage:
     address: str
     """Page of the authorization server."""
     name: str
-    """Names it in the store; made of its `state`, and does not tell it."""
+    """Name in the store, derived from its `state` without revealing it."""
     verifier: str = field(repr=False)
 
 
@@ -46,9 +46,9 @@ class Authorization:
     """A pending authorization of a service for an owner, until the host's callback receives its code."""
 
     address: str
-    """The page, with `state` in its query."""
+    """URL of the page, with `state` in its query."""
     verifier: str = field(repr=False)
-    """The verifier of PKCE (RFC 7636)."""
+    """PKCE code verifier (RFC 7636)."""
     service: str
     requirement: Requirement
     session_id: str
@@ -58,9 +58,9 @@ class Authorization:
 
 
 class TokenSource(Protocol):
-    """Gets tokens of OAuth 2: `toolgen.adapters.oauth.OAuth`.
+    """Source of OAuth 2 tokens: `toolgen.adapters.oauth.OAuth`.
 
-    Each method raises a `ToolError` where the authorization server does not answer as it should.
+    Each method raises a `ToolError` if the authorization server does not answer correctly.
     """
 
     async def issue(self, service: str, requirement: Requirement) -> Credential | None:
@@ -79,9 +79,9 @@ class TokenSource(Protocol):
         ...
 
     async def exchange(self, authorization: Authorization, code: str, issuer: str) -> Credential:
-        """Return the token for the code that a person's authorization has led to (RFC 6749, section 4.1.3).
+        """Return the token for the code of a person's authorization (RFC 6749, section 4.1.3).
 
-        `issuer` is what the server says of itself beside the code (RFC 9207); "" for nothing.
+        `issuer` is the server's issuer that accompanied the code (RFC 9207); "" for none.
         """
         ...
 
@@ -110,7 +110,7 @@ class Renewals:
             return None
         if stored is None and place.scope != "service":
             return None
-        # In a task of its own: a server may have taken the old token of a call that is canceled meanwhile.
+        # In a task of its own: the server might have consumed the old token of a call that is canceled.
         return await asyncio.shield(
             start_task(self._tasks, self._renewed_once(place, service, requirement, refused))
         )
@@ -119,7 +119,7 @@ class Renewals:
         self, place: CredentialPlace, service: str, requirement: Requirement, refused: Credential | None
     ) -> Credential | None:
         own = Future[None]()
-        own.set_running_or_notify_cancel()  # who waits for it may be canceled, and cannot cancel it
+        own.set_running_or_notify_cancel()  # a canceled waiter cannot cancel it
         while (running := self._claim(place, own)) is not own:
             await asyncio.wrap_future(running)
         try:
@@ -140,7 +140,7 @@ class Renewals:
 
     @asynccontextmanager
     async def _leased(self, place: CredentialPlace) -> AsyncIterator[None]:
-        """Hold the lease of a place, so that no other process renews it meanwhile."""
+        """Hold the lease of a place, so that no other process renews it in the meantime."""
         holder, lease = secrets.token_hex(16), lease_of(place)
         while not await self._store.lease(  # noqa: ASYNC110 - another process may have it
             lease, holder, expires_at=self.clock() + _LEASE_S
@@ -152,11 +152,11 @@ class Renewals:
         finally:
             keeping.cancel()
             await asyncio.wait({keeping})
-            with suppress(StoreError):  # it ends by itself
+            with suppress(StoreError):  # the lease expires anyway
                 await self._store.lease(lease, holder, expires_at=self.clock())
 
     async def _keep(self, lease: CredentialPlace, holder: str) -> None:
-        """Hold a lease for longer and longer, until it is canceled."""
+        """Extend a lease repeatedly, until canceled."""
         while True:
             await asyncio.sleep(_LEASE_S / 3)
             with suppress(StoreError):
@@ -175,9 +175,9 @@ class Renewals:
                 now = await self._load(place, requirement)
                 if now is not None and now.secret != stored.secret:  # another process was faster
                     return now
-                if now is not None:  # what is kept stays: one that was faster may be about to keep its token
+                if now is not None:  # keep it: a faster process may be about to store its token
                     await self._store.save(place, asdict(replace(now, refresh_token="")))
-            elif await self._store.load(place) is None:  # its owner was erased meanwhile
+            elif await self._store.load(place) is None:  # its owner was erased in the meantime
                 return None
         if renewed is None and place.scope == "service":
             document = await self._store.load(place)

@@ -1,7 +1,7 @@
 """State that outlives a call: of the application, of a user, of a session, of a turn.
 
-A call reads what is stored and what it has written itself. What it writes is kept when it succeeded, after
-all calls that were made with it, in the order of the calls.
+A call reads stored values and its own writes. Its writes are stored if it succeeds, after all calls of the
+same step have ended, in the order of the calls.
 """
 
 from __future__ import annotations
@@ -233,7 +233,7 @@ class StateCapability:
 
 
 def _report_changes(state: State, place: tuple[Scope, str]) -> None:
-    """Report each key of an owner that a call has changed, once for each operation, in order."""
+    """Report each key of an owner that a call has changed, once per operation, in order."""
     if state.call.report is None or place == ("temp", _NO_TURN):
         return
     changes = state.changes.get(place, ())
@@ -244,7 +244,7 @@ def _report_changes(state: State, place: tuple[Scope, str]) -> None:
 
 
 def _report_conflicts(states: Sequence[State]) -> None:
-    """Report the keys that more than one call has set, to the first."""
+    """Report the keys that more than one call has set, to the first call."""
     if (report := states[0].call.report) is None:
         return
     writers: dict[tuple[Scope, str, str], list[str]] = {}

@@ -1,4 +1,4 @@
-"""State in tables, on any database of stores."""
+"""State in tables of a store database."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class TableStateStore:
 
     async def load_each(self, places: Sequence[tuple[Scope, str]]) -> Sequence[dict[str, Json]]:
         for _, owner in places:
-            owner.encode()  # one with a lone surrogate fails here, and not when its changes are kept
+            owner.encode()  # a lone surrogate fails here, not when changes are stored
 
         async def step(transaction: Transaction) -> Sequence[dict[str, Json]]:
             return [_values(await transaction.rows(_DOCUMENT, *place)) for place in places]
@@ -50,7 +50,7 @@ class TableStateStore:
 
     async def apply(self, scope: Scope, owner: str, changes: Sequence[Change]) -> None:
         async def step(transaction: Transaction) -> None:
-            await transaction.change(_NEW, scope, owner)  # so that there is a row to lock
+            await transaction.change(_NEW, scope, owner)  # creates a row to lock
             values = _values(await transaction.locked(_DOCUMENT, scope, owner))
             await transaction.change(_SET, json.dumps(applied(values, changes)), scope, owner)
 
@@ -63,7 +63,7 @@ class TableStateStore:
 
 
 class MemoryStateStore(TableStateStore):
-    """Keeps state in the memory of the process."""
+    """Stores state in the memory of the process."""
 
     shared_instead: ClassVar = "PostgresStateStore(database)"
 
@@ -72,7 +72,7 @@ class MemoryStateStore(TableStateStore):
 
 
 class SqliteStateStore(FileStore, TableStateStore):
-    """Keeps state in a SQLite file, shared by all processes that have it."""
+    """Stores state in a SQLite file, which several processes can share."""
 
     shared_instead: ClassVar = "PostgresStateStore(database)"
 
@@ -80,12 +80,12 @@ class SqliteStateStore(FileStore, TableStateStore):
         """Open the file, or create it.
 
         Raises:
-            StoreError: it cannot be opened, or it is something else than a file of state.
+            StoreError: The file cannot be opened, or it is not a state file.
         """
         self._file = SqliteFile(path, STATE)
         super().__init__(self._file)
 
 
 def _values(rows: Sequence[tuple[str]]) -> dict[str, Json]:
-    """Return the values of an owner from the rows of its document, of which there is one or none."""
+    """Return the values of an owner from its document, of which there is at most one row."""
     return json.loads(rows[0][0]) if rows else {}
