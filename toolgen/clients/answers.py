@@ -1,4 +1,4 @@
-"""The meaning of an answer: the result, a declared error, or a failure that the design does not know."""
+"""Interpretation of answers: the result, a declared error, or a failure that the design does not declare."""
 
 from __future__ import annotations
 
@@ -32,17 +32,15 @@ if TYPE_CHECKING:
 R = TypeVar("R")
 
 _MOST_KEYS: Final = 100_000
-"""Keys and items of a body, most of which a design may not know."""
+"""Maximum number of keys and items of a body; the design might not declare most of them."""
 _MOST_KEPT: Final = 2 * DEFAULT_LIMITS.keys
-"""Those of a result, each of which costs some 10 µs on its way to the caller."""
+"""Maximum number of keys and items of a result, each of which costs about 10 µs on its way to the caller."""
 _TEXTS: Final = ("detail", "message", "error_description", "title", "error", "msg")
-"""Keys of the error text in the body of a failure; the first two are those of RFC 9457 and of most other
-services.
-"""
+"""Keys of the error text in a failure's body; RFC 9457 and most other services use the first two."""
 
 
 class AnswerPlan(Generic[R]):
-    """Reads the answers to one operation."""
+    """Reader of the answers to one operation."""
 
     def __init__(self, operation: Operation[Any, R], http: HTTP) -> None:
         self._operation = operation
@@ -52,24 +50,24 @@ class AnswerPlan(Generic[R]):
         self._reader: Reader[R] = Reader(result)
         is_open = getattr(result, "model_config", {}).get("extra") == "allow"
         self._is_nothing = getattr(result, "model_fields", None) == {} and not is_open
-        """Whether the method has no result, whatever an answer holds."""
+        """Whether the method has no result, regardless of the answer's content."""
         self._errors = {spec.name: spec for spec in errors}
         detailed = {spec.name: type_ for spec, type_ in errors.items() if type_ is not None}
         self._details = {name: Reader(type_) for name, type_ in detailed.items()}
 
     def response(self, status: int) -> Response | None:
-        """Return what the design says of a status: of itself, of its class, or of all others."""
+        """Return the declared response for a status: for itself, for its class, or the default."""
         classes: tuple[object, ...] = (status, f"{status // 100}XX", "default")
         return next((self._responses[kind] for kind in classes if kind in self._responses), None)
 
     def is_declared(self, status: int) -> bool:
-        """Return whether the design names a status or its class."""
+        """Return whether the design declares a status or its class."""
         return status in self._responses or f"{status // 100}XX" in self._responses
 
     @property
     def accept(self) -> str:
-        """What is asked for where the design names no media type: JSON, and for no result rather JSON."""
-        if self._is_nothing:  # many servers describe their failures in what was asked for
+        """`Accept` header if the design names no media type: JSON; only preferred if there is no result."""
+        if self._is_nothing:  # many servers use this type for their failures
             return "application/json, */*;q=0.5"
         is_json = all(response.media == "json" for response in self._http.responses)
         return "application/json" if is_json else "*/*"
@@ -78,14 +76,14 @@ class AnswerPlan(Generic[R]):
         """Return the result of an answer.
 
         Args:
-            request: What was asked, for errors.
-            answer: With its whole body.
-            sent: The JSON of the payload.
-            url: Where the answer came from.
+            request: Facts of the request, for errors.
+            answer: Answer with its complete body.
+            sent: JSON values of the payload.
+            url: URL that the answer came from.
 
         Raises:
-            DeclaredError: it is one of the operation's errors.
-            ToolError: it is another failure, or does not fit.
+            DeclaredError: The answer is one of the operation's errors.
+            ToolError: The answer is another failure, or does not fit.
         """
         response = self.response(answer.status)
         is_good = 200 <= answer.status < 300
@@ -116,8 +114,8 @@ class AnswerPlan(Generic[R]):
         """Return the JSON of a result.
 
         Raises:
-            MisfitError: the body is nothing that its media says.
-            PageError: the next page is somewhere else.
+            MisfitError: The body does not have the declared media type.
+            PageError: The next page is not at the expected address.
         """
         if self._is_nothing:
             return b"{}"
@@ -131,7 +129,7 @@ class AnswerPlan(Generic[R]):
         return to_json(result)
 
     def _result_of(self, response: Response, answer: ServerAnswer, body: Json) -> dict[str, Any]:
-        """Return the attributes of a result, in the body and in headers."""
+        """Return the attributes of a result from the body and from headers."""
         is_absent = body is None and not answer.body
         result = {} if is_absent else {response.body: body} if response.body else dict(cast("Any", body))
         return result | _header_values(response, answer, self._reader)
@@ -142,7 +140,7 @@ class AnswerPlan(Generic[R]):
         """Set the cursor of the next page.
 
         Raises:
-            PageError: it is somewhere else.
+            PageError: The next page is not at the expected address.
         """
         if (paging := self._http.paging) is not None:
             set_next(paging, sent, result, body, answer.headers, url, names_of_request(self._http))
@@ -150,7 +148,7 @@ class AnswerPlan(Generic[R]):
     def _undocumented(
         self, request: RequestFacts, answer: ServerAnswer, sent: Mapping[str, Json], url: str
     ) -> ToolError:
-        """Return the error of a good answer whose status the design does not have."""
+        """Return the error for a successful answer whose status the design does not declare."""
         known = [response for response in self._http.responses if not response.error]
         response = known[0] if len(known) == 1 else Response(answer.status)
         why = f"has the status {answer.status}, which is not documented"
@@ -169,13 +167,13 @@ class AnswerPlan(Generic[R]):
         why: str,
         *issues: FieldIssue,
     ) -> ToolError:
-        """Return the error of a result that does not fit, with the answer if the service is lenient."""
+        """Return the error for a result that does not fit, with the answer if the service is lenient."""
         plain = malformed(request, why)
         if not self._operation.is_lenient or _keys_of(response, answer) > _MOST_KEYS:
             return plain
         try:
             body = _body_value(response, answer)
-            if not is_json(body):  # a number such as 1e400
+            if not is_json(body):  # for example the number 1e400
                 raise MisfitError("something other than JSON")
         except MisfitError:
             try:
@@ -211,14 +209,14 @@ class AnswerPlan(Generic[R]):
 
     @cached_property
     def _parts(self) -> PartReader:
-        from toolgen.shapes.parts import PartReader  # few answers do not fit
+        from toolgen.shapes.parts import PartReader  # needed only if an answer does not fit
 
         return PartReader(self._operation.result)
 
     def _error(
         self, request: RequestFacts, response: Response, answer: ServerAnswer, *, is_full: bool
     ) -> ToolError:
-        """Return the declared error of an answer; that of its status, where its details do not fit."""
+        """Return the declared error of an answer; the plain error of its status if its details do not fit."""
         spec = self._errors.get(response.error)
         plain = refused(request, answer.status, answer.headers, answer.body)
         if spec is None or answer.is_cut or is_full:
@@ -239,10 +237,10 @@ class AnswerPlan(Generic[R]):
         )
 
     def _details_document(self, response: Response, answer: ServerAnswer) -> bytes:
-        """Return the JSON of the details of an error.
+        """Return the JSON of an error's details.
 
         Raises:
-            MisfitError: the body is nothing that its media says.
+            MisfitError: The body does not have the declared media type.
         """
         if response.media == "json" and not (response.body or response.headers):
             return answer.body or b"{}"
@@ -256,7 +254,7 @@ class AnswerPlan(Generic[R]):
 def _in_utf8(answer: ServerAnswer) -> ServerAnswer:
     """Return an answer whose JSON is in UTF-8, without a byte order mark (RFC 8259, section 8.1).
 
-    JSON in another charset that its Content-Type declares is decoded by it, since services do write so.
+    JSON in another charset that its Content-Type declares is decoded, because some services send it.
     """
     body = answer.body
     if body.startswith(codecs.BOM_UTF8):
@@ -276,7 +274,7 @@ def _in_utf8(answer: ServerAnswer) -> ServerAnswer:
 
 
 def _keys_of(response: Response, answer: ServerAnswer) -> int:
-    """Return how many keys and items a body has, or a bound of it that is no limit."""
+    """Return the number of keys and items of a body, or an upper bound of it."""
     match response.media:
         case "json":
             return count_keys(answer.body, _MOST_KEPT)
@@ -287,10 +285,10 @@ def _keys_of(response: Response, answer: ServerAnswer) -> int:
 
 
 def _body_value(response: Response, answer: ServerAnswer) -> Json:
-    """Return the body of an answer as a JSON value; None for none.
+    """Return the body of an answer as a JSON value; None if there is none.
 
     Raises:
-        MisfitError: it is nothing that its media says.
+        MisfitError: The body does not have the declared media type.
     """
     if not answer.body and response.media == "json":
         return None
@@ -313,7 +311,7 @@ def _body_value(response: Response, answer: ServerAnswer) -> Json:
 
 
 def _header_values(response: Response, answer: ServerAnswer, reader: Reader[Any]) -> dict[str, Json]:
-    """Return the attributes that stand in headers, each as the first reading of its text that fits."""
+    """Return the attributes in headers; for each, the first interpretation of its text that fits."""
     values: dict[str, Json] = {}
     for attribute, name in response.headers.items():
         if (text := answer.headers.get(name)) is not None:
@@ -323,7 +321,7 @@ def _header_values(response: Response, answer: ServerAnswer, reader: Reader[Any]
 
 
 def _readings(text: str) -> Iterator[bytes]:
-    """Yield the JSON documents that a header may stand for: text, JSON, lists of either, a date."""
+    """Yield possible JSON forms of a header: text, JSON, lists of either, a date."""
     parts = [part.strip() for part in text.split(",") if part.strip()]
     yield to_json(text)
     yield to_json(parts)
@@ -336,7 +334,7 @@ def _readings(text: str) -> Iterator[bytes]:
 
 
 def _text_of_failure(answer: ServerAnswer) -> str:
-    """Return what a body says of a failure; "" where it says nothing."""
+    """Return the error text in a body; "" if there is none."""
     try:
         document = from_json(answer.body)
     except ValueError:

@@ -20,7 +20,7 @@ T = TypeVar("T")
 
 
 class ServedCall:
-    """A call of a tool while clients work for it."""
+    """A tool call that clients serve."""
 
     __slots__ = ("context",)
 
@@ -29,17 +29,17 @@ class ServedCall:
 
     @property
     def may_repeat(self) -> bool:
-        """Whether the tool says that a second call does nothing more than the first."""
+        """Whether the tool declares that repeating a call has no further effect."""
         spec = self.context.spec
         return spec is not None and spec.may_repeat
 
     def connect(self) -> None:
-        """Record that nothing of the call has run yet, unless something has: the client only connects."""
+        """Mark the call as not begun, unless something was sent: the client is only connecting."""
         if not self.context.is_sent:
             self.context.has_begun = False
 
     async def begin(self) -> None:
-        """Record that the work of the call begins now: the request is sent."""
+        """Mark the work of the call as begun, because the request is sent."""
         if not self.context.is_sent:
             await self.context.begin()
 
@@ -54,10 +54,10 @@ def served_call() -> ServedCall | None:
 
 @contextmanager
 def calling(ctx: ToolContext, *, has_begun: bool = False) -> Iterator[None]:
-    """Let clients know the call while the context lasts: its time, its credentials, its artifacts.
+    """Provide the call to clients for the duration of the context: its time, credentials and artifacts.
 
-    A call whose client cannot connect was not run then. An executor that has done something by itself before
-    it asks a client gives `has_begun=True`, also around a bound executor's method.
+    If a client cannot connect, the call counts as not run. An executor that has effects of its own before it
+    calls a client must pass `has_begun=True`, also around a bound executor's method.
     """
     if has_begun:
         ctx.has_begun = ctx.is_sent = True
@@ -69,9 +69,9 @@ def calling(ctx: ToolContext, *, has_begun: bool = False) -> Iterator[None]:
 
 
 async def answered(work: Awaitable[R], transform: Callable[[R], T]) -> T | Received:
-    """Return the result of a bound tool: the answer of a lenient service, transformed, or as received.
+    """Return the result of a bound tool: the transformed answer of a lenient service, or as received.
 
-    A tool that is not lenient itself has its result if all that it needs of an answer fits.
+    A tool that is not lenient itself has a result if the parts of the answer that it needs fit.
     """
     call = _CURRENT.get()
     spec = None if call is None else call.context.spec
@@ -84,28 +84,28 @@ async def answered(work: Awaitable[R], transform: Callable[[R], T]) -> T | Recei
         partial: Any = error.value
         try:
             return _typed(transform(partial))
-        except Exception:  # noqa: BLE001 - the transform needs what does not fit
+        except Exception:  # noqa: BLE001 - the transform needs a part that does not fit
             return Received(error=error)
     return _checked(result, spec) if spec is not None and is_lenient else result
 
 
 def _typed(result: T) -> T:
-    """Return a transformed result whose classes were read again, since it may hold values as received.
+    """Return a transformed result whose classes were validated again, because it can contain received values.
 
     Raises:
-        ValueError: it does.
+        ValueError: The result contains values that do not fit.
     """
     typed: Any = result
     if isinstance(typed, ToolOutcome):
         artifacts = tuple(replace(artifact, data=_typed(artifact.data)) for artifact in typed.artifacts)
         typed = replace(typed, result=_typed(typed.result), artifacts=artifacts)
-    else:  # with each null, which is absence or a value as received
+    else:  # nulls are kept: each is an absence or a received value
         typed = type(typed).model_validate_json(typed.model_dump_json(by_alias=True, warnings=False))
     return typed  # type: ignore[no-any-return]  # of the same class
 
 
 def _checked(result: T, spec: ToolSpec) -> T | Received:
-    """Return a result; one that breaks a rule which no type holds, as it was received."""
+    """Return a result; as received if it breaks a rule that no type expresses."""
     if spec.result.is_exact:
         return result
     document = Codec.encode(spec.result, result)

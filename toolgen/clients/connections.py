@@ -1,4 +1,4 @@
-"""Requests on the wire: a connection pool for each event loop, limits of answers, checked addresses."""
+"""Requests on the wire: a connection pool per event loop, limits of answers, checked addresses."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ with extra("http"):
     import httpx
 
 ENCODINGS: Final = "gzip, deflate"
-"""Those that are unpacked here within the limit of an answer (RFC 9110, section 8.4.1)."""
+"""Content codings that are decompressed here within the limit of an answer (RFC 9110, section 8.4.1)."""
 _WINDOWS: Final = {"gzip": 16 + zlib.MAX_WBITS, "x-gzip": 16 + zlib.MAX_WBITS, "deflate": zlib.MAX_WBITS}
 _MEMBER: Final = b"\x1f"
 """First bytes of each gzip member (RFC 1952, section 2.3.1); other data after a member is ignored, as other
@@ -35,7 +35,7 @@ clients do.
 """
 _MOST_CODINGS: Final = 2
 _LIMITS: Final = httpx.Limits(max_connections=100, max_keepalive_connections=20, keepalive_expiry=4.0)
-"""A connection is used again within 4 seconds: many servers close one after 5, when what is sent is lost."""
+"""A connection is reused within 4 seconds: many servers close it after 5, which would lose a request."""
 _UNSENT: Final = (
     httpx.ConnectError,
     httpx.ConnectTimeout,
@@ -47,24 +47,24 @@ _UNSENT: Final = (
 """Failures before a request is sent."""
 
 OnSend: TypeAlias = Callable[[], Awaitable[None]]
-"""Awaited when a request is about to be sent."""
+"""Awaited immediately before a request is sent."""
 
 log = logger("toolgen.clients")
 
 
 @frozen_record
 class ServerAnswer:
-    """What a server has answered."""
+    """Answer of a server."""
 
     status: int
     headers: httpx.Headers
     body: bytes
     is_cut: bool = False
-    """The body is longer than it may be, or broke off; of a failure its beginning is enough."""
+    """Whether the body is too long or was cut off; for a failure its beginning is sufficient."""
 
 
 class TooLongError(AnswerLostError):
-    """An answer has more of something than it may: so has the next one."""
+    """An answer exceeds a limit, which a repeated request would exceed as well."""
 
     may_pass = False
 
@@ -73,16 +73,16 @@ class TooLongError(AnswerLostError):
 
 
 class _Pool:
-    """The connections of one event loop, which are closed when it ends or nobody has the pool any more."""
+    """Connections of one event loop, which are closed when it ends or the pool is no longer referenced."""
 
     def __init__(self, *, has_tls: bool) -> None:
-        """Construct an empty pool; where no TLS is spoken, no certificates are read."""
+        """Create an empty pool; certificates are only read if TLS is used."""
         self.connections = httpx.AsyncHTTPTransport(trust_env=False, verify=has_tls, limits=_LIMITS)
         limit_heads(self.connections, TooLongError)
         self._end = _closed_at_end(self.connections)
 
     async def end_with_loop(self) -> None:
-        """Let `asyncio.run` close the connections, as each generator that was begun (PEP 525)."""
+        """Let `asyncio.run` close the connections, as it does with each started generator (PEP 525)."""
         await anext(self._end)
 
     async def aclose(self) -> None:
@@ -108,7 +108,7 @@ class Connections:
 
     @property
     def headers(self) -> dict[str, str]:
-        """The headers that each request of the given client has, by lower-case name."""
+        """Headers that each request of the passed client has, by lower-case name."""
         return {} if self._http is None else dict(self._http.headers)
 
     async def aclose(self) -> None:
@@ -118,7 +118,7 @@ class Connections:
             await pool.aclose()
 
     def budget(self) -> AnswerBudget:
-        """Return what all answers of one call may have together."""
+        """Return the limits that all answers of one call share."""
         return AnswerBudget(self._most_bytes)
 
     async def exchange(
@@ -127,14 +127,14 @@ class Connections:
         """Return the answer to a request.
 
         Args:
-            request: Its address is of the origin.
-            guarded: The origin, where its addresses have to be public.
-            on_send: None where nothing is to happen before it is sent.
-            budget: What this answer may have beside those before it.
+            request: Request to an address of the origin.
+            guarded: Origin whose addresses must be public; None if they are not checked.
+            on_send: Awaited before the request is sent; None for nothing.
+            budget: Remaining limits of the call's answers.
 
         Raises:
-            NotConnectedError: nothing was sent.
-            AnswerLostError: no whole answer came, or a longer one than may be.
+            NotConnectedError: Nothing was sent.
+            AnswerLostError: No complete answer arrived, or it exceeds a limit.
         """
         if guarded is None:
             return await self._exchanged(request, on_send, budget)
@@ -172,7 +172,7 @@ class Connections:
         if on_send is not None:
             if self._http is None:
                 request.extensions["trace"] = sending.trace
-            else:  # nobody knows what sends its requests
+            else:  # the passed client does not report when it sends
                 await sending.begin()
         try:
             response = await self._responded(request)
@@ -201,10 +201,10 @@ class Connections:
 
 
 async def _read(response: httpx.Response, verb: str, budget: AnswerBudget) -> ServerAnswer:
-    """Return the answer with its body, unpacked.
+    """Return the answer with its decompressed body.
 
     Raises:
-        AnswerLostError: it is longer than it may be, or packed in a way that was not asked for.
+        AnswerLostError: The answer exceeds a limit, or has a content coding that was not accepted.
     """
     is_failure = response.status_code >= 300
     chunks, is_cut = list[bytes](), False
@@ -213,7 +213,7 @@ async def _read(response: httpx.Response, verb: str, budget: AnswerBudget) -> Se
             async for part in parts:
                 chunks.append(part)
     except (httpx.HTTPError, AnswerLostError):
-        if not is_failure:  # of a failure its status says enough
+        if not is_failure:  # the status of a failure is sufficient
             raise
         is_cut = True
     return ServerAnswer(
@@ -222,7 +222,7 @@ async def _read(response: httpx.Response, verb: str, budget: AnswerBudget) -> Se
 
 
 class _Sending:
-    """Awaits once what is to happen before a request is sent."""
+    """Awaits a callback once before a request is sent."""
 
     __slots__ = ("_has_begun", "_on_send")
 
@@ -236,23 +236,23 @@ class _Sending:
             await self._on_send()
 
     async def trace(self, event: str, info: object) -> None:
-        """Take an event of httpcore; the headers are the first of a request that is sent."""
+        """Process an event of httpcore; the headers are the first part of a request to be sent."""
         if event.endswith("send_request_headers.started"):
             await self.begin()
 
 
 class _Counter:
-    """Counts the bytes and the small chunks of bodies, or of what they unpack to."""
+    """Counter of the bytes and small chunks of bodies, before or after decompression."""
 
     def __init__(self, most_bytes: int) -> None:
         self._most_bytes = most_bytes
         self._bytes = self._small = 0
 
     def add(self, chunk: bytes) -> bytes:
-        """Return a chunk that is counted.
+        """Return the chunk after counting it.
 
         Raises:
-            TooLongError: there are more than there may be.
+            TooLongError: A limit is exceeded.
         """
         self._bytes += len(chunk)
         self._small += len(chunk) < SMALL_CHUNK
@@ -264,7 +264,7 @@ class _Counter:
 
 
 class AnswerBudget:
-    """What the answers of one call may have together: that of a redirect counts too."""
+    """Limits that the answers of one call share, including the answers of redirects."""
 
     __slots__ = ("received", "unpacked")
 
@@ -274,14 +274,14 @@ class AnswerBudget:
 
 
 async def _unpacked(response: httpx.Response, verb: str, budget: AnswerBudget) -> AsyncGenerator[bytes]:
-    """Yield the body in pieces of a bounded size, whatever it is packed in.
+    """Yield the body in pieces of limited size, regardless of its content coding.
 
     Raises:
-        AnswerLostError: it is not packed as it says, or in a way that was not asked for.
-        TooLongError: it has more bytes or chunks than it may, packed or unpacked.
+        AnswerLostError: The body is not encoded as declared, or has a content coding that was not accepted.
+        TooLongError: The body has too many bytes or chunks, before or after decompression.
     """
     counter = budget.received
-    if response.is_stream_consumed:  # by a hook of the given client
+    if response.is_stream_consumed:  # by a hook of the passed client
         try:
             yield counter.add(response.content)
         except httpx.ResponseNotRead:
@@ -292,7 +292,7 @@ async def _unpacked(response: httpx.Response, verb: str, budget: AnswerBudget) -
         for text in response.headers.get_list("content-encoding", split_commas=True)
         if (coding := text.strip().lower()) not in ("", "identity")
     ]
-    if not codings or verb == "HEAD":  # whose headers say what GET would give
+    if not codings or verb == "HEAD":  # HEAD has the headers of GET, but no body
         async for chunk in response.stream:  # type: ignore[union-attr]  # of an asynchronous client
             yield counter.add(chunk)
         return
@@ -317,7 +317,7 @@ def _through(unpackers: Sequence[_Unpacker], chunk: bytes) -> Iterator[bytes]:
 
 
 class _Unpacker:
-    """Unpacks a stream in pieces of at most 64 KiB."""
+    """Decompressor of a stream in pieces of at most 64 KiB."""
 
     _PIECE = 64 * 1024
 
@@ -334,19 +334,19 @@ class _Unpacker:
         return self._inflater.eof or self._is_new
 
     def pieces(self, data: bytes) -> Iterator[bytes]:
-        """Yield what the data unpacks to.
+        """Yield the decompressed data.
 
         Raises:
-            AnswerLostError: it is nothing packed.
-            TooLongError: it unpacks to too many bytes, or has too many small or empty members.
+            AnswerLostError: The data is not compressed as declared.
+            TooLongError: It decompresses to too many bytes, or has too many small or empty members.
         """
         piece = b""
-        # the rest of what was unpacked may wait inside
+        # The decompressor may still hold output.
         while not self._is_over and (data or len(piece) == self._PIECE):
             try:
                 piece = self._inflater.decompress(data, self._PIECE)
             except zlib.error as error:
-                if self._may_be_raw and self._is_new:  # without the header of zlib, as some servers send it
+                if self._may_be_raw and self._is_new:  # without a zlib header, as some servers send it
                     self._inflater, self._may_be_raw = zlib.decompressobj(-zlib.MAX_WBITS), False
                     continue
                 raise AnswerLostError(
@@ -366,9 +366,9 @@ class _Unpacker:
 
 
 def _has_surplus(response: httpx.Response) -> bool:
-    """Return whether more has come than the answer, which would be read as the next one.
+    """Return whether more data than the answer arrived, which would be read as the next answer.
 
-    What was read for a connection is known to h11 alone; where it cannot be asked, there may be more.
+    Only h11 knows the data that was read for a connection. If its state is not accessible, assume a surplus.
     """
     held: object = response.stream
     for name in ("_httpcore_stream", "_stream", "_connection", "_h11_state"):
@@ -377,7 +377,7 @@ def _has_surplus(response: httpx.Response) -> bool:
 
 
 def _has_two_lengths(response: httpx.Response) -> bool:
-    """Return whether others may see another end of the answer (RFC 9112, section 6.3)."""
+    """Return whether other readers may find another end of the answer (RFC 9112, section 6.3)."""
     return {"content-length", "transfer-encoding"} <= response.headers.keys()
 
 

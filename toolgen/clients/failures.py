@@ -15,16 +15,16 @@ from toolgen.contract.record import frozen_record
 from toolgen.contract.secrets import scrubbed
 
 _LONGEST: Final = 2_000
-"""Characters of what a server says of a failure."""
+"""Maximum number of characters of a server's failure text."""
 _MOST_READ: Final = 10 * _LONGEST
 _CHARSET: Final = re.compile(
     r"""charset="?(utf-16(?:le|be)?|us-ascii|latin-?1|iso-8859-(?:1[013-6]?|[2-9])|windows-125[0-8]"""
     r"""|koi8-[ru]|ibm866|macintosh|gb2312|gbk|gb18030|big5|euc-jp|euc-kr|shift_jis)(?![\w.:-])""",
     re.IGNORECASE,
 )
-"""The encodings of the web (WHATWG) that Python knows and whose ASCII is ASCII, and UTF-16.
+"""Web encodings (WHATWG) that Python supports and that are compatible with ASCII, and UTF-16.
 
-Others are not looked up: Python's codecs of these names include `zlib` and `unicode_escape`.
+Other names are not looked up, because Python's codecs include `zlib` and `unicode_escape`.
 """
 _BUSY: Final[Mapping[int, RetryReason]] = {
     429: "rate_limited",
@@ -32,14 +32,14 @@ _BUSY: Final[Mapping[int, RetryReason]] = {
     503: "tool_unavailable",
     504: "tool_unavailable",
 }
-"""Statuses of failures that pass by themselves (RFC 9110, section 15.6; RFC 6585, section 4)."""
+"""Statuses of temporary failures (RFC 9110, section 15.6; RFC 6585, section 4)."""
 
 
 class NotConnectedError(Exception):
-    """The connection was not made: nothing of the request was sent."""
+    """The connection failed: nothing of the request was sent."""
 
     may_pass: ClassVar = True
-    """Whether another attempt may get one."""
+    """Whether another attempt might succeed."""
 
 
 class RefusedAddressError(NotConnectedError):
@@ -49,31 +49,31 @@ class RefusedAddressError(NotConnectedError):
 
 
 class AnswerLostError(Exception):
-    """The request was sent, and no whole answer came."""
+    """The request was sent, but no complete answer arrived."""
 
     may_pass: ClassVar = True
-    """Whether another request may get an answer."""
+    """Whether another request might get an answer."""
 
 
 @frozen_record
 class RequestFacts:
-    """What errors say of a request."""
+    """Facts of a request for errors."""
 
     name: str
-    """The name of the tool; of a request without one, `Service.method`."""
+    """Name of the tool; for a request without a tool, `Service.method`."""
     tool: str
     """Id of the tool."""
     server: str
     """Host of the service."""
     may_repeat: bool
-    """Whether a second request does nothing more than the first."""
+    """Whether repeating the request has no further effect."""
 
     def hint(self, reason: RetryReason, message: str, retry_after: float | None = None) -> RetryHint:
         return RetryHint(reason=reason, tool=self.tool, message=message, retry_after=retry_after)
 
 
 def not_connected(request: RequestFacts, why: str, *, may_pass: bool = True) -> ToolError:
-    """Return the error of a request that was not sent."""
+    """Return the error for a request that was not sent."""
     message = f"{request.name} was not run: {request.server} cannot be reached: {shown(why)}"
     hint = request.hint("tool_unavailable", message) if may_pass else None
     return ToolError(message, retry_hint=hint, is_retryable=may_pass)
@@ -82,7 +82,7 @@ def not_connected(request: RequestFacts, why: str, *, may_pass: bool = True) -> 
 def answer_lost(
     request: RequestFacts, why: str, reason: RetryReason = "tool_unavailable", *, may_pass: bool = True
 ) -> ToolError:
-    """Return the error of a request whose answer did not come: of unknown outcome where it may not repeat."""
+    """Return the error for a request without an answer; its outcome is unknown if it must not be repeated."""
     message = f"{request.name} has no result: {shown(why)}"
     if not request.may_repeat:
         return OutcomeUnknownError(f"{message}; it may have run")
@@ -90,14 +90,14 @@ def answer_lost(
 
 
 def malformed(request: RequestFacts, why: str) -> ToolError:
-    """Return the error of an answer that is no result of the design: the request has been executed."""
+    """Return the error for an answer that is not a valid result: the request has been executed."""
     message = f"{request.name} ran; its result could not be read: {request.server} answered {shown(why)}"
     hint = request.hint("malformed_response", message) if request.may_repeat else None
     return ToolError(message, retry_hint=hint)
 
 
 def refused(request: RequestFacts, status: int, headers: Mapping[str, str], body: bytes) -> ToolError:
-    """Return the error of a status that the design does not declare, with the beginning of its body."""
+    """Return the error for a status that the design does not declare, with the beginning of the body."""
     quoted = shown(text_of_body(headers, body))
     message = (
         f"{request.name} failed: {request.server} answered with status {status}{quoted and ': '}{quoted}"
@@ -107,16 +107,16 @@ def refused(request: RequestFacts, status: int, headers: Mapping[str, str], body
 
 
 def busy(request: RequestFacts, status: int, headers: Mapping[str, str], message: str) -> RetryHint | None:
-    """Return when a request may be made again, by its status and Retry-After; None where they do not say."""
+    """Return when to retry a request, by its status and Retry-After; None if the failure is not temporary."""
     if status not in _BUSY:
         return None
     return request.hint(_BUSY[status], message, retry_after_s(headers))
 
 
 def retry_after_s(headers: Mapping[str, str]) -> float | None:
-    """Return the seconds that the header Retry-After asks for; None without it (RFC 9110, section 10.2.3).
+    """Return the seconds in the header Retry-After; None without it (RFC 9110, section 10.2.3).
 
-    A date counts from the Date of the answer: the clock of the server is the one that it knows.
+    A date is relative to the Date of the answer, because it is based on the server's clock.
     """
     text = headers.get("retry-after", "").strip()
     if re.fullmatch(r"[0-9]{1,9}", text):
@@ -129,25 +129,25 @@ def retry_after_s(headers: Mapping[str, str]) -> float | None:
 
 
 def text_of_body(headers: Mapping[str, str], body: bytes) -> str:
-    """Return the beginning of the body of an answer as text."""
+    """Return the beginning of an answer's body as text."""
     return body[: 4 * _MOST_READ].decode(charset_of(headers), errors="replace")
 
 
 def charset_of(headers: Mapping[str, str]) -> str:
-    """Return the encoding that Content-Type names, in lower case; UTF-8 for none and for rare ones."""
+    """Return the encoding in Content-Type, in lower case; UTF-8 if it is missing or unsupported."""
     charset = _CHARSET.search(headers.get("content-type", ""))
     return "utf-8" if charset is None else charset[1].lower()
 
 
 def shown(text: str) -> str:
-    """Return a text of somebody else on one line, cut, without the secrets of the running call."""
+    """Return a third-party text on one line, shortened, without the secrets of the running call."""
     line = " ".join(scrubbed(text[:_MOST_READ]).split())
     clean = scrubbed(visible(line))
     return clean if len(clean) <= _LONGEST else f"{clean[: _LONGEST - 1]}…"
 
 
 def place(url: str) -> str:
-    """Return an address without what may be secret in it: no user, no query."""
+    """Return a URL without parts that may be secret: no user, no query."""
     try:
         parts = urlsplit(url)
         port = f":{parts.port}" if parts.port else ""

@@ -1,4 +1,4 @@
-"""Fetches a document from an https address that nobody has accepted, within the limits of answers."""
+"""Fetches a document from an https URL that nobody has accepted, within the limits of answers."""
 
 from __future__ import annotations
 
@@ -24,15 +24,16 @@ _SECRET: Final = re.compile(
     r"token|secret|passw|key|auth|credential|signature|\b(?:sig|pat|jwt|code|st)\b",
     re.IGNORECASE,
 )
-"""Names of parameters of a query that look like a credential."""
+"""Names of query parameters that look like a credential."""
 _BY_HAND: Final = "download it from a source that you trust, and pass the file"
 
 
 def document_address(url: str) -> str:
-    """Return an address that a document may be fetched from, without its fragment.
+    """Return a URL from which a document may be fetched, without its fragment.
 
     Raises:
-        ToolgenError: it is not of https, or holds a credential; the message does not repeat one.
+        ToolgenError: The URL is not an https URL, or contains a credential, which the message does not
+            repeat.
     """
     try:
         parts = urlsplit(url)
@@ -53,17 +54,17 @@ def document_address(url: str) -> str:
 
 
 async def fetched(url: str, most_bytes: int) -> bytes:
-    """Return what stands at an address; redirects are followed at the same origin, and no credential is sent.
+    """Fetch the content of a URL; follow redirects within its origin, and send no credential.
 
     Raises:
-        ToolgenError: it cannot be had, is too large, or is at an address that is not public.
+        ToolgenError: The content is unavailable or too large, or the address is not public.
     """
     address = document_address(url)
     origin = Origin.of(address)
     connections = Connections(None, has_tls=True, most_bytes=most_bytes)
     try:
         async with asyncio.timeout(_TIMEOUT_S):
-            await public_addresses(origin.host, origin.port)  # the client would log what to do at a Server
+            await public_addresses(origin.host, origin.port)  # the client would log advice on Server
             return await _followed(address, origin, connections)
     except TimeoutError:
         why = f"no answer came within {_TIMEOUT_S:g} seconds"
@@ -94,10 +95,10 @@ async def _followed(url: str, origin: Origin, connections: Connections) -> bytes
 
 
 def _target(url: str, location: str, origin: Origin) -> str:
-    """Return where a redirect leads.
+    """Return the target of a redirect.
 
     Raises:
-        AnswerLostError: it is not at the origin.
+        AnswerLostError: The target is at another origin.
     """
     try:
         target = urldefrag(urljoin(url, location)).url

@@ -1,4 +1,4 @@
-"""Files in bodies: bytes of a payload, or artifacts of the call that are named by URI."""
+"""Files in bodies: bytes of a payload, or artifacts of the call that a URI names."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from toolgen.contract.record import frozen_record
 from .call import ServedCall
 
 _URI: Final = re.compile(r"artifact:(session|user)/([^?]*)/([^/?]+)\?version=([1-9][0-9]{0,17})")
-"""Owner, name and version of an artifact that `ctx.artifacts` has."""
+"""URI of an artifact in `ctx.artifacts`, with owner, name and version."""
 _BYTES: Final = "application/octet-stream"
 
 Field: TypeAlias = "tuple[str | None, bytes | str, str | None]"
-"""File name, content and media type of a part of a multipart body, as httpx takes them."""
+"""File name, content and media type of a part of a multipart body, in the form for httpx."""
 
 
 @frozen_record
 class FilePart:
-    """A file that a request carries: its bytes, or the URI of an artifact that has them."""
+    """File in a request: its bytes, or the URI of an artifact."""
 
     name: str
     """JSON key of its attribute."""
@@ -32,7 +32,7 @@ async def loaded(part: FilePart, call: ServedCall | None) -> Field:
     """Return a file with its content.
 
     Raises:
-        ToolError: it is an artifact that is not there, or that is not of the call's session or user.
+        ToolError: The artifact does not exist, or does not belong to the call's session or user.
     """
     if isinstance(part.content, bytes):
         return part.name, part.content, _BYTES

@@ -1,4 +1,4 @@
-"""The base class of generated clients of services whose methods are Python functions."""
+"""The base class of generated clients for services whose methods are Python functions."""
 
 from __future__ import annotations
 
@@ -43,20 +43,21 @@ _ANY: Final = TypeAdapter[Any](Any)
 class FunctionsClient:
     """A service whose methods are functions: its generated client is a subclass with one method for each.
 
-    A function gets the attributes of the payload by keyword, or by position where it has no keyword, as the
-    types that it has for them; absent ones are left out where it has a default. A synchronous one runs in a
-    thread of the client's own. What a generator yields is the progress of the call that it works for.
+    A function gets the attributes of the payload by keyword, or by position if it accepts no keyword,
+    converted to its parameter types. Absent attributes are omitted if the parameter has a default. A
+    synchronous function runs in a thread of the client. Values that a generator yields are the progress of
+    the served call.
     """
 
     operations: ClassVar[tuple[Operation, ...]] = ()
-    """Its methods; their functions are imported and checked when a client is made."""
+    """Methods of the service; their functions are imported and checked when a client is created."""
 
     def __init__(self, *, max_threads: int = MAX_THREADS) -> None:
-        """Import the functions; `max_threads` synchronous ones run at once.
+        """Import the functions; at most `max_threads` synchronous functions run concurrently.
 
         Raises:
-            RegistrationError: functions are missing, or do not take what their payloads have; all of them
-                stand in the message.
+            RegistrationError: Functions are missing, or do not accept their payloads; the message lists all
+                of them.
         """
         self._threads = ThreadPool(max_threads)
         self._methods: dict[Operation, _FunctionMethod] = {}
@@ -72,11 +73,11 @@ class FunctionsClient:
         """Return the result of a method.
 
         Raises:
-            RegistrationError: its function is missing, or does not take the payload.
-            MalformedResultError: the function returned what is no result of the method.
-            UnfitAnswerError: so it did, and the service is lenient.
-            ToolError: too many threads are stuck.
-            BaseException: what the function raises.
+            RegistrationError: Its function is missing, or does not accept the payload.
+            MalformedResultError: The function returned a value that is not a result of the method.
+            UnfitAnswerError: As before, if the service is lenient.
+            ToolError: Too many threads are stuck.
+            BaseException: The function raised it.
         """
         method = self._methods.get(operation)
         if method is None:
@@ -103,7 +104,7 @@ class FunctionsClient:
 
 @contextmanager
 def _progress_of_call() -> Iterator[ProgressReporter]:
-    """Yield what reports progress to the call that is served here, until that is over; else to nobody."""
+    """Yield a function that reports progress to the served call until it has ended; otherwise to nobody."""
     call, is_over = served_call(), False
 
     def report(fraction: float | None = None, message: str = "", value: Any = None) -> None:
@@ -125,7 +126,7 @@ class _UnfitFunctionError(Exception):
 
 
 class _FunctionMethod:
-    """A function, and how it is called."""
+    """A function, with the mapping of its arguments and result."""
 
     def __init__(self, operation: Operation) -> None:
         transport = operation.transport
@@ -143,30 +144,30 @@ class _FunctionMethod:
         self._result: Any = operation.result
         self._reader: Reader[Any] = Reader(operation.result)
         self._fields: dict[str, str] = {}
-        """Parameter by attribute: of its Python name, or of its key where the function takes that."""
+        """Parameter name by attribute: its Python name, or its key if the function uses that."""
         self._types: dict[str, TypeAdapter[Any]] = {}
-        """Adapters that build the value for the function if its type differs from the payload's."""
+        """Adapters that convert a value to the function's type if it differs from the payload's."""
         self._without_null = frozenset[str]()
-        """Attributes whose null is absence, for the function takes no None for them."""
+        """Attributes whose null means absence, because the function does not accept None."""
         self._needed = frozenset[str]()
         """Parameters without a default."""
         self._by_position: Mapping[str, object] = {}
-        """Parameters that have no keyword, with what stands for an absent one."""
+        """Positional-only parameters, with their defaults for absent values."""
         self._is_open = False
         self._named = frozenset[str]()
-        """Parameters with a name, none of which a free key of a payload sets."""
+        """Named parameters, which the free keys of a payload cannot set."""
         self._require_fit(operation.payload.model_fields, hints)
 
     def _require_fit(self, fields: Mapping[str, FieldInfo], hints: Mapping[str, object]) -> None:
-        """Check that the function takes the payload.
+        """Check that the function accepts the payload.
 
         Raises:
-            _UnfitFunctionError: it does not.
+            _UnfitFunctionError: The function does not accept it.
         """
         self._fields = {name: name for name in fields}
         try:
             parameters = inspect.signature(self.function).parameters.values()
-        except (TypeError, ValueError):  # of a function in C, which says nothing of itself
+        except (TypeError, ValueError):  # a function in C without a signature
             return
         variadic = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
         named = {parameter.name: parameter for parameter in parameters if parameter.kind not in variadic}
@@ -197,17 +198,16 @@ class _FunctionMethod:
             if name in self._needed and name not in self._fields.values()
         ]
         if problems:
-            from toolgen.contract.executor_problems import place_of  # few functions need it
+            from toolgen.contract.executor_problems import place_of  # needed only for errors
 
             place = place_of(self.function)
             raise _UnfitFunctionError(*(f"{place}{problem}" for problem in problems))
 
     def call(self, payload: BaseModel, report: ProgressReporter) -> Callable[[], Any]:
-        """Return the function with its arguments of a payload, whose progress is reported.
+        """Return the function with arguments from a payload and progress reporting.
 
         Raises:
-            ToolError: one does not fit the type that the function has for it, or a free key is the name of a
-                parameter.
+            ToolError: An argument does not fit the parameter type, or a free key is the name of a parameter.
         """
         arguments = {
             parameter: self._typed(name, value)
@@ -233,7 +233,7 @@ class _FunctionMethod:
             return value
         try:
             if _holds_bytes(plain := _ANY.dump_python(value, by_alias=True, exclude_unset=True)):
-                return adapter.validate_python(plain)  # JSON has no bytes, and pydantic takes texts for them
+                return adapter.validate_python(plain)  # pydantic would accept JSON strings as bytes
             return adapter.validate_json(_ANY.dump_json(value, by_alias=True, exclude_unset=True))
         except ValidationError as error:
             first = error.errors(include_url=False, include_context=False)[0]["msg"]
@@ -241,10 +241,10 @@ class _FunctionMethod:
             raise ToolError(f"{self._fields[name]!r} does not fit {self.target}: {reason}") from None
 
     def result(self, returned: object) -> Any:
-        """Return the result that a function has returned as a model, mapping, dataclass or single value.
+        """Return the result of a function that returned a model, mapping, dataclass or single value.
 
         Raises:
-            MalformedResultError: it does not fit.
+            MalformedResultError: The value does not fit.
         """
         if isinstance(self._result, type) and isinstance(returned, self._result):
             return returned
@@ -263,11 +263,11 @@ class _FunctionMethod:
         raise self._misfit(f"returned {misfits[0]}") from None
 
     def _unfit(self, documents: Sequence[bytes], message: str) -> UnfitAnswerError:
-        """Return the error of what a function of a lenient service has returned."""
-        from toolgen.shapes.parts import PartReader  # few results do not fit
+        """Return the error for an unfit value that a function of a lenient service returned."""
+        from toolgen.shapes.parts import PartReader  # needed only if a result does not fit
 
         document = documents[0] if documents[0].startswith(b"{") else documents[-1]
-        if not is_json(value := from_json(document)):  # a text is
+        if not is_json(value := from_json(document)):  # its text is JSON
             value = document.decode()
             document = to_json(value)
         parts = PartReader(self._result).read(value)
@@ -282,7 +282,7 @@ class _FunctionMethod:
         return error
 
     def _documents(self, value: object) -> Iterator[bytes]:
-        """Yield the documents that a value may be: the result, or the value of its one attribute."""
+        """Yield the possible documents of a value: the result, or the value of its single attribute."""
         fields = getattr(self._result, "model_fields", {})
         if value is None and not any(field.is_required() for field in fields.values()):
             value = {}
@@ -292,17 +292,17 @@ class _FunctionMethod:
 
 
 def _imported(target: str) -> Callable[..., object]:
-    """Return a function by its `package.module:function`.
+    """Import a function by its `package.module:function`.
 
     Raises:
-        _UnfitFunctionError: it is missing.
+        _UnfitFunctionError: The function is missing.
     """
     module_name, _, path = target.partition(":")
     try:
         member: Any = import_module(module_name)
     except ModuleNotFoundError as error:
         if error.name is None or not f"{module_name}.".startswith(f"{error.name}."):
-            raise  # the module is there, and what it imports is not
+            raise  # the module exists, but one of its imports is missing
         raise _UnfitFunctionError(
             f"the module {module_name!r} of {target} does not exist; install it, or put it below the folder "
             "of pyproject.toml"
@@ -322,12 +322,12 @@ def _imported(target: str) -> Callable[..., object]:
 def _own_types(
     own: Mapping[str, Any], fields: Mapping[str, FieldInfo]
 ) -> Iterator[tuple[str, TypeAdapter[Any]]]:
-    """Yield the types of a function's own by attribute, where they are others than those of the payload."""
+    """Yield the function's own types by attribute, if they differ from the types of the payload."""
     for name, type_ in own.items():
         if _bare(type_) not in (Any, object, fields[name].annotation):
             try:
                 yield name, TypeAdapter(readable(type_))
-            except Exception:  # noqa: BLE001 - pydantic does not know the type, whose author takes what comes
+            except Exception:  # noqa: BLE001 - pydantic cannot read the type; the value is passed unchanged
                 continue
 
 
@@ -355,12 +355,12 @@ def _holds_bytes(value: object) -> bool:
 
 
 def _plain(value: object, reader: Reader[Any]) -> object:
-    """Return the JSON of a value; that of models and dataclasses has the names of their attributes as keys.
+    """Return the JSON form of a value, in which models and dataclasses have attribute names as keys.
 
-    An author's own model has the alias of one as key, where the result has an attribute of that alias.
+    For an author's own model, the alias is the key if the result has an attribute with that alias.
 
     Raises:
-        TypeError: it has none.
+        TypeError: The value has no JSON form.
     """
     match value:
         case BaseModel():

@@ -1,4 +1,4 @@
-"""The base class of generated clients of services over HTTP."""
+"""The base class of generated clients for services over HTTP."""
 
 from __future__ import annotations
 
@@ -28,19 +28,19 @@ P = TypeVar("P", bound=BaseModel)
 R = TypeVar("R")
 
 MOST_BYTES: Final = 4 * 2**20
-"""Bytes of an answer, unpacked; those of a document of a runtime, `Limits.bytes`."""
+"""Default limit of an answer's decompressed bytes; the runtime limits its documents with `Limits.bytes`."""
 
 
 class HTTPClient:
     """A service whose methods are requests: its generated client is a subclass with one method for each.
 
-    It is used in any event loop, and keeps the connections of each open until `aclose`, or the end of
-    `async with`. Proxies, certificates and `.netrc` of the environment are not used: a client of httpx with
-    these is given as `http`, and stays open; its own limits count too. Cookies of answers are not kept.
+    It works in any event loop, and keeps the connections of each loop open until `aclose`, or the end of
+    `async with`. Proxies, certificates and `.netrc` of the environment are not used. To use them, pass an
+    httpx client as `http`, which stays open and applies its own limits. Cookies of answers are not stored.
     """
 
     servers: ClassVar[tuple[Server, ...]] = ()
-    """Servers of the service, the preferred one first."""
+    """Servers of the service, in order of preference."""
 
     def __init__(
         self,
@@ -52,21 +52,21 @@ class HTTPClient:
         timeout_s: float | None = None,
         max_response_bytes: int = MOST_BYTES,
     ) -> None:
-        """Construct a client; it connects at its first request.
+        """Create a client; it connects at its first request.
 
         Args:
-            server: The URL of one of `servers`, as it stands there, or any other address of the service; ""
-                for the first of them.
+            server: URL of one of `servers`, exactly as listed, or any other address of the service; "" for
+                the first of them.
             variables: Values of the server's variables by name; the others have their defaults.
-            credentials: Those of the service; by default those of the call, `ctx.credentials`, and outside a
-                call, or where its runtime has none, those of the environment.
-            http: What sends the requests; by default connections of the client's own.
-            timeout_s: Seconds for a request. Never more than the call has left; by default just that, or
-                60 where nothing limits the call.
-            max_response_bytes: The most bytes of an answer, unpacked.
+            credentials: Credentials of the service; by default those of the call, `ctx.credentials`, and
+                outside a call, or if its runtime has none, those of the environment.
+            http: Client that sends the requests; by default the connections of this client.
+            timeout_s: Seconds for a request. Never more than the remaining time of the call; by default
+                exactly that, or 60 if nothing limits the call.
+            max_response_bytes: Maximum number of decompressed bytes of an answer.
 
         Raises:
-            RegistrationError: there is no server, or a variable does not fit.
+            RegistrationError: There is no server, or a variable does not fit.
         """
         is_named = server or not self.servers or not self.servers[0].url.startswith("/")
         self._base = base_of(self.servers, server, variables or {}) if is_named else None
@@ -88,7 +88,7 @@ class HTTPClient:
         await self.aclose()
 
     async def aclose(self) -> None:
-        """Close the connections of the running loop; a later request opens others."""
+        """Close the connections of the running loop; a later request opens new ones."""
         await self._connections.aclose()
 
     def _without_server(self, operation: Operation) -> str:
@@ -100,13 +100,13 @@ class HTTPClient:
         )
 
     async def send(self, operation: Operation[P, R], payload: P) -> R:
-        """Return the result of a method: of one request, and of one more where a credential was refused.
+        """Return the result of a method; if a credential is refused, repeat the request once.
 
         Raises:
-            DeclaredError: the service answered with an error of the design.
-            CredentialNeededError: a credential is missing, or was refused.
-            OutcomeUnknownError: the answer was lost, and the request may not be made again.
-            ToolError: the request failed otherwise, or nobody has named the server.
+            DeclaredError: The service answered with an error of the design.
+            CredentialNeededError: A credential is missing, or was refused.
+            OutcomeUnknownError: The answer was lost, and the request must not be repeated.
+            ToolError: The request failed otherwise, or no server is known.
         """
         method = self._methods.get(operation)
         if method is None:
@@ -119,5 +119,5 @@ class HTTPClient:
             call.connect()
         if not method.http.security or noting() is not None:
             return await method.perform(payload, call, self._credentials)  # type: ignore[no-any-return]  # of the operation's class
-        with hiding(Secrets()):  # nobody else redacts what the request holds
+        with hiding(Secrets()):  # no other scope redacts the secrets of the request
             return await method.perform(payload, call, self._credentials)  # type: ignore[no-any-return]  # of the operation's class

@@ -1,4 +1,4 @@
-"""The method of a service, as its generated client performs it."""
+"""The method of a service, for its generated client."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ R = TypeVar("R", default=Any)
 
 @dataclass(frozen=True, eq=False)
 class Operation(Generic[P, R]):
-    """A method with a transport: what it takes, what it returns, and how it is reached."""
+    """A method with a transport: its payload, its result, and how it is called."""
 
     service: str
     name: str
     transport: HTTP | Function
     payload: type[P] = field(kw_only=True)
     result: Any = field(kw_only=True)
-    """`R`: a class, or an alias of types."""
+    """`R`: a class, or a type alias."""
     errors: Mapping[ErrorSpec, Any] = field(kw_only=True, default_factory=dict)
     """Its declared errors, each with the class of its details; None for an error without them."""
     is_lenient: bool = field(kw_only=True, default=False)
-    """Whether an answer that does not fit raises `UnfitAnswerError`, which has it as received."""
+    """Whether an unfit answer raises `UnfitAnswerError`, which contains it as received."""
     is_sensitive: bool = field(kw_only=True, default=False)
     """Whether an attribute of its result is sensitive."""
 

@@ -1,4 +1,4 @@
-"""Pages: the query for the next page, and the cursor that a result has for it."""
+"""Pagination: the query for the next page, and the cursor for it in a result."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .servers import Origin
 from .styles import text_of
 
 _LONGEST: Final = 4_000
-"""Characters of a cursor."""
+"""Maximum number of characters of a cursor."""
 _NUMBER: Final = re.compile(r"[0-9]{1,12}")
 _QUERY: Final = re.compile(r"[A-Za-z0-9._~!$&'()*+,=:@/?%\[\]-]*")
 _PARAMETER: Final = r"""\s*;\s*([\w!#$&+.^`|~*-]+)(?:\s*=\s*("(?:[^"\\]|\\.)*"|[^\s",;]*))?"""
@@ -27,11 +27,11 @@ _LINK: Final = re.compile(rf"<([^<>]*)>((?:{_PARAMETER})*)")
 
 
 class PageError(Exception):
-    """An answer leads to a page that is not followed."""
+    """An answer refers to a page that must not be followed."""
 
 
 def names_of_request(http: HTTP) -> TakenNames:
-    """Return the names in a query that no cursor of a link has: those of credentials and of the payload."""
+    """Return the query names that a link's cursor must not set: those of credentials and of the payload."""
     paging = http.paging
     own = set() if paging is None else {paging.cursor, paging.name}
     queries = [each for each in http.parameters if each.place == "query" and each.attribute not in own]
@@ -42,10 +42,10 @@ def names_of_request(http: HTTP) -> TakenNames:
 def page_query(paging: Paging, document: Mapping[str, Json], query: list[str], keys: TakenNames) -> list[str]:
     """Return the query of a request for the page that the payload's cursor names.
 
-    `keys` are the names that no cursor has: a model may make one up.
+    `keys` are the names that a cursor must not set, because a model could make it up.
 
     Raises:
-        ToolError: the cursor is none that a result had.
+        ToolError: The cursor cannot be from a result.
     """
     cursor = document.get(paging.cursor)
     if paging.style == "cursor" or (cursor is None and paging.style == "link"):
@@ -75,14 +75,14 @@ def set_next(
     """Set the cursor of the next page in the JSON of a result; remove it on the last page.
 
     Args:
-        sent: The JSON of the payload.
-        result: Of the answer; its items and its total are set.
-        body: JSON of the whole body.
-        url: Where the answer came from.
-        keys: Names in the query that no cursor has.
+        sent: JSON values of the payload.
+        result: Result of the answer; its items and its total are set.
+        body: JSON value of the complete body.
+        url: URL that the answer came from.
+        keys: Query names that a cursor must not set.
 
     Raises:
-        PageError: the next page is not where the pages of this operation are.
+        PageError: The next page is not at the address of this operation's pages.
     """
     match paging.style:
         case "link":
@@ -100,13 +100,13 @@ def set_next(
 
 
 def _at(body: Json, pointer: str) -> Json:
-    """Return what a JSON Pointer leads to; None for nothing."""
+    """Return the scalar at a JSON Pointer; None if there is none."""
     value = resolved(body, pointer)
     return None if value is ABSENT or isinstance(value, dict | list) else value
 
 
 def _counted(paging: Paging, sent: Mapping[str, Json], result: Mapping[str, Json]) -> Json:
-    """Return the next offset or page; None where no item can be left."""
+    """Return the next offset or page; None if no items can remain."""
     items = result.get(paging.items)
     count = len(items) if isinstance(items, list | dict) else 0
     cursor, size, total = sent.get(paging.cursor), sent.get(paging.size), result.get(paging.total)
@@ -127,10 +127,10 @@ def _counted(paging: Paging, sent: Mapping[str, Json], result: Mapping[str, Json
 def _linked(header: str, url: str, keys: TakenNames) -> Json:
     """Return the query of the link to the next page (RFC 8288); None without one.
 
-    Only its query is followed, at the path of the operation: no cursor of a model leads elsewhere.
+    Only the query is used, with the path of the operation: a model's cursor cannot lead elsewhere.
 
     Raises:
-        PageError: it is at another origin, or has no query.
+        PageError: The link is at another origin, or has no query.
     """
     target = next(_targets(header), None)
     if target is None:
@@ -149,7 +149,7 @@ def _linked(header: str, url: str, keys: TakenNames) -> Json:
 
 
 def _targets(header: str) -> Iterator[str]:
-    """Yield the targets of the links that lead to a next page."""
+    """Yield the targets of the links to a next page."""
     for link in _LINK.finditer(header):
         for name, value in re.findall(_PARAMETER, link[2]):
             if name.lower() == "rel" and "next" in value.strip('"').lower().split():

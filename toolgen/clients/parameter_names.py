@@ -9,26 +9,26 @@ from urllib.parse import unquote_plus
 
 _STEP: Final = re.compile(r"[\[\].]")
 """Start of a member's name: `filter[role]` in PHP, Rails and Node, `filter.role` in .NET and Spring; or its
-end, after which PHP drops the rest.
+end, after which PHP ignores the rest.
 """
 _UNDERSCORES: Final = str.maketrans("[. ", "___")
 """Characters that PHP reads as an underscore."""
 
 
 class TakenNames:
-    """Names of a request, in all spellings that a server may take for one of them.
+    """Names in a request, in all spellings that a server might accept for them.
 
-    Servers ignore case, spaces around a name and what follows a null character, and read `filter[role]` as a
-    member of `filter`.
+    Servers ignore case, spaces around a name and everything after a null character, and read `filter[role]`
+    as a member of `filter`.
     """
 
     def __init__(self, names: Iterable[str], free: Container[str] = ()) -> None:
-        """Take the names, and some that others may have nevertheless, as they are written here."""
+        """Store the names, and exceptions that other parameters may have, exactly as spelled."""
         self._free = free
         plain = {_plain(name) for name in names}
         self._names = frozenset(plain | {name.removesuffix("[]") for name in plain}) - {""}
         self._beginnings = frozenset(part for name in self._names for part in _beginnings(name))
-        """All beginnings of the names, such as `page`, for which PHP drops `page[size]`."""
+        """All prefixes of the names, for example `page`, which makes PHP drop `page[size]`."""
 
     def __contains__(self, name: str) -> bool:
         plain = _plain(name)
@@ -49,7 +49,7 @@ def _plain(name: str) -> str:
 
 
 def _beginnings(name: str) -> Iterator[str]:
-    """Yield a name, and those of which it is a member."""
+    """Yield a name, and the names of which it is a member."""
     yield name
     for step in _STEP.finditer(name):
         yield name[: step.start()]

@@ -1,4 +1,4 @@
-"""Reads third-party JSON as values of generated classes, tolerantly; `shapes.tolerance` has the rules."""
+"""Tolerant conversion of third-party JSON to generated classes; `shapes.tolerance` has the rules."""
 
 from __future__ import annotations
 
@@ -23,29 +23,29 @@ from toolgen.shapes.tolerance import (
 T = TypeVar("T")
 
 _MOST_PLACES: Final = 5
-"""Places that an error names."""
+"""Maximum number of places in an error."""
 
 
 class MisfitError(Exception):
-    """A document does not fit; the text names the places, and quotes no value."""
+    """A document does not fit; the text names the places, and quotes no values."""
 
 
 class Reader(Generic[T]):
-    """Reads documents of one type."""
+    """Reader of documents of one type."""
 
     def __init__(self, type_: type[T]) -> None:
         self._type: Any = type_
         self._validate: Callable[..., T] = self._first
         self._drop: Callable[..., T] | None = None
-        """Reads what does not fit as sent; None where nothing would be forgiven."""
+        """Fallback that accepts unfit values as sent; None if nothing would be forgiven."""
         self._keys = frozenset[str]()
-        """Keys that the classes have; others are values, and may be sensitive."""
+        """Keys of the classes; other keys are values, and may be sensitive."""
 
     def read(self, document: bytes, *, by_name: bool = False) -> T:
-        """Return the value of a JSON document; with `by_name`, keys may be the names of attributes too.
+        """Return the value of a JSON document; with `by_name`, keys can also be attribute names.
 
         Raises:
-            MisfitError: it does not fit.
+            MisfitError: The document does not fit.
         """
         try:
             try:
@@ -60,7 +60,7 @@ class Reader(Generic[T]):
             raise MisfitError("a result that is too complex to check") from None
 
     def fitting(self, key: str, documents: Iterable[bytes]) -> bytes | None:
-        """Return the first of some JSON documents that the attribute of a key may be; None for none."""
+        """Return the first JSON document that fits the attribute of a key; None if none does."""
         validator = self._attributes.get(key)
         if validator is None:
             return None
@@ -74,7 +74,7 @@ class Reader(Generic[T]):
 
     @cached_property
     def keys(self) -> frozenset[str]:
-        """The keys that the classes of the type have."""
+        """Keys of the classes of the type."""
         return frozenset(known_keys(core_schema_of(self._type)))
 
     @cached_property
@@ -104,7 +104,7 @@ class Reader(Generic[T]):
 
 
 def _fields_of(core: Any, definitions: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the fields of a class by their names; none for what is no class."""
+    """Return the fields of a class by name; none for other types."""
     while core["type"] != "model-fields":
         core = definitions[core["schema_ref"]] if core["type"] == "definition-ref" else core.get("schema")
         if not isinstance(core, dict) or "type" not in core:

@@ -1,4 +1,4 @@
-"""The parts of a request, made of a payload: path, query, headers, cookies and body."""
+"""The parts of a request from a payload: path, query, headers, cookies and body."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .styles import cookie_parts, deep_parts, encoded, header_text, json_text, p
 
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]")
 _OWN_HEADERS: Final = CONNECTION_HEADERS | {"cookie"}
-"""Headers that the client sets, so that no payload says where a request ends."""
+"""Headers that only the client sets, so that a payload cannot change where a request ends."""
 _TYPES: Final[Mapping[Media, str]] = {
     "json": "application/json",
     "form": "application/x-www-form-urlencoded",
@@ -33,7 +33,7 @@ _TYPES: Final[Mapping[Media, str]] = {
 
 @dataclass(slots=True, kw_only=True)
 class RequestParts:
-    """A request without its server, its credentials and the files that have to be read first."""
+    """A request without its server, its credentials and files that must be loaded first."""
 
     path: str
     query: list[str] = field(default_factory=list)
@@ -41,17 +41,17 @@ class RequestParts:
     cookies: list[str] = field(default_factory=list)
     content: bytes | FilePart | None = None
     fields: list[tuple[str, Field | FilePart]] | None = None
-    """The parts of a multipart body by name; None for another body."""
+    """Parts of a multipart body by name; None for other bodies."""
 
 
 class RequestPlan:
-    """Makes the requests of one operation."""
+    """Builder of the requests of one operation."""
 
     def __init__(self, name: str, http: HTTP, payload: object) -> None:
-        """Construct the plan of an operation, whose payloads are of a class.
+        """Create the plan of an operation with a payload class.
 
         Raises:
-            RegistrationError: its parameters make no request.
+            RegistrationError: The parameters do not form a valid request.
         """
         self._name = name
         self._path, _, self._query = http.path.partition("?")
@@ -73,9 +73,9 @@ class RequestPlan:
         requirements = (each for alternative in http.security for each in alternative)
         names = {requirement.body for requirement in requirements} - {""}
         self._filled = TakenNames(names) if names else ()
-        """Names in the body that a credential fills."""
+        """Names in the body that are filled by a credential."""
         self._keys = {key: _keys_of(payload, name) for key, name in self._names.items()}
-        """The keys that the objects of an attribute have by design, by its JSON key."""
+        """Declared keys of the objects of an attribute, by its JSON key."""
         self._require_sound()
 
     def _require_sound(self) -> None:
@@ -89,7 +89,7 @@ class RequestPlan:
                 raise RegistrationError(f"{self._name}: no attribute may be the header {name!r}")
 
     def document(self, payload: BaseModel) -> dict[str, Json]:
-        """Return the JSON values of a payload by key; those of absent attributes are left out."""
+        """Return the JSON values of a payload by key, without absent attributes."""
         form: Any = {"exclude_none": True} if not _is_foreign(payload) else {"exclude_unset": True}
         serializer = type(payload).__pydantic_serializer__
         return cast(
@@ -98,10 +98,10 @@ class RequestPlan:
         )
 
     def parts(self, payload: BaseModel, document: Mapping[str, Json]) -> RequestParts:
-        """Return the parts of the request for a payload, whose JSON values are the document.
+        """Return the parts of the request for a payload, whose JSON values are in `document`.
 
         Raises:
-            ToolError: a value cannot stand where its parameter does.
+            ToolError: A value is not allowed at the place of its parameter.
         """
         parts = RequestParts(path=self._filled_path(document))
         if self._query:
@@ -116,7 +116,7 @@ class RequestPlan:
         return parts
 
     def _add(self, parts: RequestParts, parameter: Parameter, value: Json) -> bool:
-        """Add a parameter, and return whether that left something to send."""
+        """Add a parameter, and return whether it produced any text."""
         name, style = parameter.name or parameter.attribute, parameter.style or "form"
         explode = _explodes(parameter, style)
         self._require_free_keys(parameter.attribute, value, stands_alone=explode and style != "deepObject")
@@ -137,10 +137,11 @@ class RequestPlan:
                 return True
 
     def _require_free_keys(self, attribute: str, value: Json, *, stands_alone: bool) -> None:
-        """Refuse an object with a key that a server may take for something else of the request.
+        """Refuse an object with a key that a server might read as another part of the request.
 
         Raises:
-            ToolError: it is another parameter, where keys stand alone, or another key that the design has.
+            ToolError: A key is the name of another parameter, if keys stand alone, or of another declared
+                key.
         """
         if not isinstance(value, dict):
             return
@@ -153,7 +154,7 @@ class RequestPlan:
                 raise ToolError(f"{attribute} must not have a key that is another spelling of one of its own")
 
     def _filled_path(self, document: Mapping[str, Json]) -> str:
-        """Return the path with the values of its parameters, none of which leaves its segment."""
+        """Return the path with the values of its parameters, none of which can leave its segment."""
 
         def filled(match: re.Match[str]) -> str:
             parameter = self._path_parameters[match[1]]
@@ -223,7 +224,7 @@ class RequestPlan:
 
 
 def content_type_of(body: Body) -> str:
-    """Return the media type of a body; "" for several parts, whose boundary it has."""
+    """Return the media type of a body; "" for multipart bodies, whose type contains the boundary."""
     return body.content_type or _TYPES[body.media]
 
 
@@ -234,7 +235,7 @@ def _attributes(payload: object) -> dict[str, str]:
 
 
 def _is_foreign(payload: BaseModel) -> bool:
-    """Return whether a payload is of a foreign schema: what was set of it is what is sent."""
+    """Return whether a payload is of a foreign schema, for which only set attributes are sent."""
     if not isinstance(payload, ToolModel):
         return False
     from toolgen.shapes.foreign.model import SchemaModel  # few services have such payloads
@@ -243,7 +244,7 @@ def _is_foreign(payload: BaseModel) -> bool:
 
 
 def _has(http: HTTP, attribute: str) -> bool:
-    """Return whether a request has the attribute in some place."""
+    """Return whether any part of a request contains the attribute."""
     body = http.body
     in_body = body is not None and (attribute == body.attribute or attribute in body.attributes)
     return in_body or any(parameter.attribute == attribute for parameter in http.parameters)
@@ -258,7 +259,7 @@ def _names(http: HTTP) -> set[str]:
 
 
 def _keys_of(payload: Any, name: str) -> frozenset[str]:
-    """Return the JSON keys of the classes that an attribute of a payload may be."""
+    """Return the JSON keys of the classes that an attribute of a payload can have."""
     waiting, keys = [payload.model_fields[name].annotation], set[str]()
     while waiting:
         type_ = waiting.pop()
@@ -268,7 +269,7 @@ def _keys_of(payload: Any, name: str) -> frozenset[str]:
 
 
 def _value(parameter: Parameter, document: Mapping[str, Json]) -> Json:
-    """Return the value of a parameter; its text, where it is sent as JSON, which has a null."""
+    """Return the value of a parameter; as text if it is sent as JSON, in which case null is sent as well."""
     value = document.get(parameter.attribute)
     return json_text(value) if parameter.style == "json" and parameter.attribute in document else value
 
@@ -283,7 +284,10 @@ def _form(body: Body, value: Mapping[str, Json]) -> list[str]:
 
 
 def _fields(body: Body, value: Mapping[str, Json]) -> Iterator[tuple[str, Json]]:
-    """Yield the fields of a form, items of arrays one by one or in brackets; null is none, as in a query."""
+    """Yield the fields of a form; array items one by one or with brackets.
+
+    As in a query, nulls are omitted.
+    """
     for key, inner in value.items():
         if body.style == "deepObject":
             yield from deep_parts(key, inner)
@@ -305,10 +309,10 @@ def _scalars(value: Json) -> list[Json]:
 
 
 def _require_in_segment(attribute: str, text: str) -> None:
-    """Refuse a text that a server may take for something else than one segment of a path.
+    """Refuse a text that a server might read as something other than one path segment.
 
     Raises:
-        ToolError: it is empty, or has a dot segment, also after it is decoded.
+        ToolError: The text is empty, or contains an empty or dot segment.
     """
     if not text or any(part in ("", ".", "..") for part in re.split(r"[/\\]", text)):
         raise ToolError(f"{attribute} must not be empty, nor have an empty part or only dots between slashes")

@@ -26,20 +26,20 @@ _ESCAPES: Final[tuple[dict[int, str], ...]] = (
     {ord("&"): "\\u0026"},
     {ord("&"): "\\u0026", ord("+"): "\\u002B"},
 )
-"""Characters of ASCII that JSON of others escapes: that of PHP, of Go, of .NET."""
+"""ASCII characters that JSON encoders of PHP, Go and .NET escape."""
 _ALONE: Final = "access_token"
-"""A token with this name in the query or the body is sent in no other way (RFC 6750, section 2)."""
+"""Name of a token in the query or the body that must not be sent in another way (RFC 6750, section 2)."""
 _SHORTEST: Final = 8
-"""Characters of what is looked for in an answer: a shorter text may be a value of its own."""
+"""Minimum length of texts that are redacted in an answer; a shorter text may be an ordinary value."""
 
 Used: TypeAlias = "tuple[tuple[Requirement, Credential], ...]"
 
 
 def credentials_of(own: Credentials | None, call: ServedCall | None) -> Credentials:
-    """Return the client's own credentials, else those of the call, else those of the environment."""
+    """Return the client's own credentials, or those of the call, or those of the environment."""
     if own is not None:
         return own
-    from toolgen.capabilities import CREDENTIALS, EnvironmentCredentials  # most clients ask for none
+    from toolgen.capabilities import CREDENTIALS, EnvironmentCredentials  # most clients need none
 
     if call is not None:
         try:
@@ -50,7 +50,7 @@ def credentials_of(own: Credentials | None, call: ServedCall | None) -> Credenti
 
 
 def query_keys(security: Security) -> frozenset[str]:
-    """Return the names of the credentials that may stand in a query."""
+    """Return the names of credentials that can be in a query."""
     requirements = [requirement for alternative in security for requirement in alternative]
     schemes = [requirement.scheme for requirement in requirements]
     keys = {scheme.key for scheme in schemes if scheme.kind == "api_key" and scheme.place == "query"}
@@ -68,10 +68,11 @@ class Keyring:
         self._first = next(requirement for alternative in security for requirement in alternative)
 
     async def first(self) -> Used:
-        """Return the credentials of the first alternative that has them all.
+        """Return the credentials of the first complete alternative.
 
         Raises:
-            CredentialNeededError: none has; it names the first that the first alternative lacks.
+            CredentialNeededError: No alternative is complete; it names the first missing credential of the
+                first.
         """
         missing: Requirement | None = None
         for alternative in self._security:
@@ -88,10 +89,10 @@ class Keyring:
         raise await self._missing(missing or self._first)
 
     async def others(self, refused: Used) -> Used:
-        """Return credentials in the place of those that the service has refused.
+        """Return replacements for credentials that the service has refused.
 
         Raises:
-            CredentialNeededError: there are no others.
+            CredentialNeededError: There are no others.
         """
         replaced = list[tuple[Requirement, Credential]]()
         is_changed = False
@@ -106,7 +107,7 @@ class Keyring:
         return tuple(replaced)
 
     async def needed(self, refused: Used) -> CredentialNeededError:
-        """Return the error of credentials that the service has refused."""
+        """Return the error for credentials that the service has refused."""
         return await self._missing(refused[0][0] if refused else self._first, is_refused=bool(refused))
 
     async def _missing(self, requirement: Requirement, *, is_refused: bool = False) -> CredentialNeededError:
@@ -115,7 +116,7 @@ class Keyring:
 
 
 def written_forms(used: Used, charset: str) -> tuple[bytes, ...]:
-    """Return how an answer in a charset may say credentials back, also as JSON is escaped."""
+    """Return the forms in which an answer in a charset can repeat credentials, including JSON escapes."""
     forms = (form for _, credential in used for form in forms_of(credential) if len(form) >= _SHORTEST)
     written = (text for form in forms for text in (form, json.dumps(form)[1:-1], *_escaped(form)))
     own = ("utf-16-le", "utf-16-be") if charset.startswith("utf-16") else (charset,)
@@ -124,7 +125,7 @@ def written_forms(used: Used, charset: str) -> tuple[bytes, ...]:
 
 
 def _encoded(text: str, encoding: str) -> bytes:
-    """Return a text in an encoding; nothing where it cannot be written."""
+    """Return a text in an encoding; empty if it cannot be encoded."""
     try:
         return text.encode(encoding, "surrogatepass" if encoding.startswith("utf") else "strict")
     except UnicodeError:
@@ -136,7 +137,7 @@ def _escaped(form: str) -> list[str]:
 
 
 def without(secrets: Iterable[bytes], data: bytes, charset: str = "utf-8") -> bytes:
-    """Return a part of an answer without the credentials of its request, which nobody is told."""
+    """Return a part of an answer without the credentials of its request."""
     for secret in secrets:
         if secret in data:
             data = data.replace(secret, HIDDEN.encode(charset, "replace"))
@@ -145,23 +146,23 @@ def without(secrets: Iterable[bytes], data: bytes, charset: str = "utf-8") -> by
 
 @dataclass(slots=True, kw_only=True)
 class Applied:
-    """Where credentials stand in a request."""
+    """Places of credentials in a request."""
 
     headers: list[tuple[str, str]] = field(default_factory=list)
     query: list[str] = field(default_factory=list)
     cookies: list[str] = field(default_factory=list)
     fields: list[tuple[str, str]] = field(default_factory=list)
-    """Fields of a form, or keys of a JSON object."""
+    """Form fields, or keys of a JSON object."""
 
 
 NO_CREDENTIALS: Final = Applied()
 
 
 def applied(used: Used) -> Applied:
-    """Return what a request has of its credentials.
+    """Return the parts of a request that contain its credentials.
 
     Raises:
-        ToolError: one of them cannot stand there.
+        ToolError: A credential is not allowed at its place.
     """
     parts = Applied()
     for requirement, credential in used:
@@ -193,10 +194,10 @@ def applied(used: Used) -> Applied:
 def with_fields(
     content: Mapping[str, Any], media: Media, fields: Iterable[tuple[str, str]]
 ) -> dict[str, Any]:
-    """Return the body of a request, as httpx takes it, with credentials among its fields.
+    """Return the body of a request for httpx, with credentials among its fields.
 
     Raises:
-        ToolError: it is no object of JSON.
+        ToolError: The body is JSON, but not an object.
     """
     if "files" in content or media == "multipart":
         parts = [(name, (None, secret, None)) for name, secret in fields]

@@ -1,4 +1,4 @@
-"""One operation of a client: its requests with credentials and redirects, and the meaning of the answer."""
+"""One operation of a client: its requests with credentials and redirects, and its result."""
 
 from __future__ import annotations
 
@@ -48,18 +48,18 @@ from .servers import Base, Origin
 R = TypeVar("R")
 
 TIMEOUT_S: Final = 60.0
-"""Seconds for a request that no tool with a time of its own has made."""
+"""Seconds for a request if its tool has no time limit of its own."""
 _MOST_REDIRECTS: Final = 3
 _REDIRECTS: Final = frozenset((301, 302, 303, 307, 308))
 _CHANGED_REQUEST: Final = frozenset((301, 302))
-"""Redirects that servers send before the work of a request or after it (RFC 9110, 15.4.2 and 15.4.3).
+"""Redirects that servers send either before or after they execute a request (RFC 9110, 15.4.2 and 15.4.3).
 
-307 and 308 keep the method and the body: the request was not executed. 303 says that it was.
+307 and 308 preserve the method and the body: the request was not executed. 303 means that it was.
 """
 
 
 class MethodSender(Generic[R]):
-    """Performs one operation for a client."""
+    """Executes one operation for a client."""
 
     def __init__(
         self, operation: Operation[Any, R], base: Base, connections: Connections, timeout_s: float | None
@@ -67,7 +67,7 @@ class MethodSender(Generic[R]):
         """Prepare an operation.
 
         Raises:
-            RegistrationError: it makes no request.
+            RegistrationError: The operation does not form a valid request.
         """
         http = operation.transport
         assert isinstance(http, HTTP), "it is an operation of a service over HTTP"
@@ -82,7 +82,7 @@ class MethodSender(Generic[R]):
         self.accept = ", ".join(http.accept) or self._answers.accept
 
     async def perform(self, payload: BaseModel, call: ServedCall | None, own: Credentials | None) -> R:
-        """Return the result for a payload; raises as `HTTPClient.send`."""
+        """Return the result for a payload; raises the errors of `HTTPClient.send`."""
         document = self._plan.document(payload)
         parts = self._plan.parts(payload, document)
         if self.http.paging is not None:
@@ -110,29 +110,29 @@ class MethodSender(Generic[R]):
         return self._answers.result(exchange.request, answer, document, url)
 
     def request(self, call: ServedCall | None) -> RequestFacts:
-        """Return what errors say of a request."""
+        """Return the facts of a request for errors."""
         name = tool = self._name
         if call is not None:
             tool = call.context.tool
             name = call.context.spec.name if call.context.spec else tool
-        safe_verbs = IDEMPOTENT_VERBS if call is None else SAFE_VERBS  # else the tool knows better
+        safe_verbs = IDEMPOTENT_VERBS if call is None else SAFE_VERBS  # else the tool decides
         may_repeat = self.http.verb in safe_verbs or (call is not None and call.may_repeat)
         return RequestFacts(name=name, tool=tool, server=self.base.origin.host, may_repeat=may_repeat)
 
     def _limit_s(self, call: ServedCall | None) -> float | None:
-        """Return the seconds for a request; None where the scheduler ends the call by itself."""
+        """Return the seconds for a request; None if the scheduler enforces the limit of the call."""
         left = None if call is None else call.context.time_left
         if self._timeout_s is None:
             return TIMEOUT_S if left is None else None
         return self._timeout_s if left is None or self._timeout_s < left else None
 
     def is_declared(self, status: int) -> bool:
-        """Return whether the design says what a status means, other than that everything else does."""
+        """Return whether the design declares a status or its class, not only a default."""
         return self._answers.is_declared(status)
 
 
 async def _content(parts: RequestParts, call: ServedCall | None) -> dict[str, object]:
-    """Return the body as httpx takes it, with the artifacts in it."""
+    """Return the body for httpx, with the content of its artifacts."""
     if parts.fields is not None:
         fields = [
             (name, await loaded(field, call) if isinstance(field, FilePart) else field)
@@ -145,7 +145,7 @@ async def _content(parts: RequestParts, call: ServedCall | None) -> dict[str, ob
 
 
 class _Exchange:
-    """The requests that one call of an operation makes."""
+    """The requests of one call of an operation."""
 
     def __init__(
         self, method: MethodSender[Any], parts: RequestParts, content: dict[str, Any], call: ServedCall | None
@@ -159,18 +159,18 @@ class _Exchange:
         self.has_sent = False
         self.is_redirected = False
         self._has_run = False
-        """Whether status 303 said that the request was executed, and where to read its result."""
+        """Whether status 303 reported that the request was executed, and where to read its result."""
         self._may_have_run = False
-        """Whether the last answer was a 301 or a 302 to a request that changes something."""
+        """Whether the last answer was a 301 or 302 to a request that changes something."""
 
     async def answered(self, keyring: Keyring | None) -> tuple[ServerAnswer, str]:
-        """Return the answer, and the address that it came from; it has no credentials.
+        """Return the answer, and the URL that it came from; credentials are removed.
 
         Raises:
-            CredentialNeededError: a credential is missing, or was refused.
-            ToolError: it is a redirect that is not followed.
-            NotConnectedError: nothing was sent.
-            AnswerLostError: no whole answer came.
+            CredentialNeededError: A credential is missing, or was refused.
+            ToolError: A redirect is not followed.
+            NotConnectedError: Nothing was sent.
+            AnswerLostError: No complete answer arrived.
         """
         if keyring is None:
             return await self._followed(NO_CREDENTIALS)
@@ -184,7 +184,7 @@ class _Exchange:
         return self._redacted(answer, used), url
 
     def _redacted(self, answer: ServerAnswer, used: Used) -> ServerAnswer:
-        """Return an answer that says back none of the credentials."""
+        """Return an answer without repeated credentials."""
         charset = "utf-16" if b"\0" in answer.body[:4] else charset_of(answer.headers)
         secrets, body, headers = written_forms(used, charset), answer.body, answer.headers.raw
         if not any(secret in text for secret in secrets for text in (body, *(text for _, text in headers))):
@@ -193,9 +193,10 @@ class _Exchange:
         return replace(answer, body=without(secrets, body, charset), headers=httpx.Headers(pairs))
 
     async def _followed(self, credentials: Applied) -> tuple[ServerAnswer, str]:
-        """Return the answer at the end of redirects that stay at the origin (RFC 9110, section 15.4).
+        """Return the answer after redirects within the origin (RFC 9110, section 15.4).
 
-        Any body can be sent again: it is bytes. All requests are one call, with one limit of time and bytes.
+        Any body can be sent again, because it is bytes. All requests are one call, with one limit of time and
+        bytes.
         """
         method = self._method
         verb: Verb = method.http.verb
@@ -227,10 +228,10 @@ class _Exchange:
         raise self._failed(f"redirects more than {_MOST_REDIRECTS} times")
 
     def _target(self, answer: ServerAnswer, url: str) -> str | None:
-        """Return where a redirect leads; None where it does not say, and was before the work.
+        """Return the target of a redirect; None if it is missing, and the request was not executed.
 
         Raises:
-            ToolError: it does not say, or not as an address.
+            ToolError: The target is missing, or not a URL.
         """
         location: str = answer.headers.get("location", "")
         if not location:
@@ -247,7 +248,7 @@ class _Exchange:
         return self._failed(f"{where}, which was not followed: {why}")
 
     def _failed(self, why: str) -> ToolError:
-        """Return the error of a redirect: it may stand before the work (307), after it (303), or either."""
+        """Return the error of a redirect, which can precede execution (307), follow it (303), or both."""
         request = self.request
         if self._has_run:
             return malformed(request, f"with status 303 and {why}")
@@ -257,7 +258,7 @@ class _Exchange:
 
     async def _exchanged(self, verb: Verb, url: str, credentials: Applied, *, has_body: bool) -> ServerAnswer:
         base, parts, call = self._method.base, self._parts, self._call
-        there = url.partition("?")[2].split("&")  # a redirect may have kept them
+        there = url.partition("?")[2].split("&")  # a redirect can have kept them
         if keys := [part for part in credentials.query if part not in there]:
             url = f"{url}{'&' if '?' in url else '?'}{'&'.join(keys)}"
         headers = {"user-agent": "toolgen"} | self._method.connections.headers
@@ -292,7 +293,7 @@ class _Exchange:
 
 
 def _origin(url: str) -> Origin | None:
-    """Return the origin of an address; None for one with a user in it, and for no address of HTTP."""
+    """Return the origin of a URL; None if it contains a user, and if it is not an HTTP URL."""
     try:
         return None if urlsplit(url).username is not None else Origin.of(url)
     except ValueError:

@@ -1,4 +1,4 @@
-"""The addresses of requests: servers of a design with their variables; only public addresses pass."""
+"""Addresses of requests: servers of a design with their variables, and the check for public addresses."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _IN_HOST: Final = re.compile(r"[A-Za-z0-9._~:\[\]-]+")
 _IN_PATH: Final = re.compile(r"[A-Za-z0-9._~:/-]+")
 _PORTS: Final = {"http": 80, "https": 443}
 _NAT64: Final = ipaddress.ip_network("64:ff9b::/96")
-"""Addresses of IPv4 as IPv6 has them (RFC 6052)."""
+"""IPv4 addresses embedded in IPv6 (RFC 6052)."""
 _NOT_PUBLIC: Final = tuple(
     map(
         ipaddress.ip_network,
@@ -29,19 +29,19 @@ _NOT_PUBLIC: Final = tuple(
         ),
     )
 )
-"""Ranges of the IANA special-purpose registries that the `ipaddress` of older versions of Python takes for
-global, what has ended or translates addresses, and the host of a virtual machine in Azure."""
+"""Ranges of the IANA special-purpose registries that `ipaddress` of older Python versions treats as global,
+deprecated and translated addresses, and the host of a virtual machine in Azure."""
 
 Address: TypeAlias = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 
 class PrivateAddressError(Exception):
-    """A server that nobody has accepted is at an address that is not public."""
+    """A server that nobody has accepted is at a private address."""
 
 
 @frozen_record
 class Origin:
-    """Scheme, host and port of an address: what may not change on the way (RFC 6454)."""
+    """Scheme, host and port of a URL, which redirects must not change (RFC 6454)."""
 
     scheme: str
     host: str
@@ -52,7 +52,7 @@ class Origin:
         """Return the origin of an absolute URL.
 
         Raises:
-            ValueError: it has none, or is not of HTTP.
+            ValueError: The URL has no origin, or is not an HTTP URL.
         """
         parts = urlsplit(url)
         if parts.scheme not in _PORTS or not parts.hostname:
@@ -62,25 +62,25 @@ class Origin:
 
 @frozen_record
 class Base:
-    """The address from which a client's paths go on."""
+    """Base URL of a client's paths."""
 
     url: str
-    """The address, with no slash at its end."""
+    """URL without a trailing slash."""
     origin: Origin
     is_guarded: bool
-    """Whether it has to be at a public address, because nobody has accepted where it leads."""
+    """Whether the address must be public, because nobody has accepted it."""
 
 
 def base_of(servers: Sequence[Server], server: str, variables: Mapping[str, str]) -> Base:
-    """Return the address of a client.
+    """Return the base URL of a client.
 
     Args:
-        servers: Those of the design, the preferred one first.
-        server: The URL of one of them as the design has it, or another address that the host has chosen.
+        servers: Servers of the design, in order of preference.
+        server: URL of one of them exactly as in the design, or another URL that the host has chosen.
         variables: Values by name; the others have their defaults.
 
     Raises:
-        RegistrationError: there is no server, or a variable does not fit.
+        RegistrationError: There is no server, or a variable does not fit.
     """
     chosen = next((listed for listed in servers if listed.url == server), Server(server)) if server else None
     if chosen is None:
@@ -109,10 +109,10 @@ def base_of(servers: Sequence[Server], server: str, variables: Mapping[str, str]
 
 
 def _require_value(variable: Variable, value: str, *, in_host: bool) -> None:
-    """Refuse a value that the design does not list, or that would change more than its part of an address.
+    """Refuse a value that the design does not list, or that would change other parts of the URL.
 
     Raises:
-        RegistrationError: as said.
+        RegistrationError: The value is not allowed.
     """
     if variable.values and value not in variable.values:
         listed = ", ".join(variable.values)
@@ -130,12 +130,12 @@ async def public_addresses(host: str, port: int) -> tuple[str, ...]:
     """Return the addresses of a host, all of which are public.
 
     Raises:
-        OSError: nobody knows the host.
-        PrivateAddressError: one of them is not public (RFC 6890).
+        OSError: The host cannot be resolved.
+        PrivateAddressError: One of them is not public (RFC 6890).
     """
     try:
         resolved = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    except UnicodeError:  # a label of it is empty or too long
+    except UnicodeError:  # a label is empty or too long
         raise OSError(f"{host} is not a host name") from None
     addresses = tuple(dict.fromkeys(str(entry[4][0]) for entry in resolved))
     for text in addresses:
@@ -145,7 +145,7 @@ async def public_addresses(host: str, port: int) -> tuple[str, ...]:
 
 
 def is_public(address: Address) -> bool:
-    """Return whether an address is one of the public internet, also that of IPv4 within one of IPv6."""
+    """Return whether an address belongs to the public internet, including IPv4 embedded in IPv6."""
     if isinstance(address, ipaddress.IPv6Address):
         inner = address.ipv4_mapped or address.sixtofour
         if address in _NAT64:

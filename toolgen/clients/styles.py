@@ -1,4 +1,4 @@
-"""Values of parameters as text, by the styles of OpenAPI 3.1 (Parameter Object) and of RFC 6570."""
+"""Parameter values as text, in the styles of OpenAPI 3.1 (Parameter Object) and of RFC 6570."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ _JOINED = {"form": ",", "spaceDelimited": "%20", "pipeDelimited": "%7C"}
 
 
 def text_of(value: Json) -> str:
-    """Return a scalar as text; what is deeper than a style reaches is JSON."""
+    """Return a scalar as text; values that are nested deeper than the style allows become JSON."""
     return value if isinstance(value, str) else json.dumps(value, separators=(",", ":"), ensure_ascii=False)
 
 
 def json_text(value: Json) -> str:
-    """Return a value as JSON text of ASCII alone, which stands in a header too."""
+    """Return a value as ASCII JSON text, which is also valid in a header."""
     return json.dumps(value, separators=(",", ":"))
 
 
 def encoded(value: Json) -> str:
-    """Return the text of a value, percent-encoded but for unreserved characters (RFC 3986, section 2.3)."""
+    """Return a value's text, percent-encoded except for unreserved characters (RFC 3986, section 2.3)."""
     return quote(text_of(value), safe="")
 
 
 def path_text(name: str, value: Json, style: Style, *, explode: bool) -> str:
-    """Return what stands in a path for a parameter."""
+    """Return the path text of a parameter."""
     pairs = list(_members(value, encoded))
     plain = _plain_items(value, pairs, explode=explode)
     match style:
@@ -51,22 +51,22 @@ def _matrix(name: str, text: str) -> str:
 
 
 def query_parts(name: str, value: Json, style: Style, *, explode: bool) -> list[str]:
-    """Return the `name=value` parts of a query, or of a form."""
+    """Return the `name=value` parts of a query or form."""
     return _pairs(name, value, style, explode=explode)
 
 
 def cookie_parts(name: str, value: Json, *, explode: bool) -> list[str]:
-    """Return the `name=value` parts of the header Cookie."""
+    """Return the `name=value` parts of a Cookie header."""
     return _pairs(name, value, "form", explode=explode)
 
 
 def header_text(value: Json, *, explode: bool) -> str:
-    """Return the value of a header, in the style `simple`; nothing is percent-encoded there."""
+    """Return the value of a header, in the style `simple`, without percent-encoding."""
     return ",".join(_plain_items(value, list(_members(value, text_of)), explode=explode))
 
 
 def _members(value: Json, encode: Callable[[Json], str]) -> Iterator[tuple[str, str]]:
-    """Yield the items of an array with "" for their names, the properties of an object, or the scalar."""
+    """Yield array items with "" as their names, the properties of an object, or the scalar."""
     match value:
         case dict():
             yield from ((encode(key), encode(inner)) for key, inner in value.items() if inner is not None)
@@ -87,10 +87,11 @@ def _plain_items(value: Json, pairs: Iterable[tuple[str, str]], *, explode: bool
 def deep_parts(name: str, value: Json) -> Iterator[tuple[str, Json]]:
     """Yield the scalars of a value with their names in the style `deepObject`, at any depth: `name[key][0]`.
 
-    OpenAPI says it of objects of scalars only. PHP, Node's qs and Stripe read the rest like this.
+    OpenAPI defines the style only for objects of scalars. PHP, Node's qs and Stripe read deeper values like
+    this.
 
     Raises:
-        ToolError: a key has brackets, so that a server would read it as several.
+        ToolError: A key contains brackets, so that a server would read it as several keys.
     """
     match value:
         case dict():
