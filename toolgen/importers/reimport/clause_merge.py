@@ -1,4 +1,4 @@
-"""Merges three versions of an expression: the author's edits stay, and the source changes the rest."""
+"""Merge of three versions of an expression: the author's edits stay, and the source changes the rest."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from .source_text import Chunk, SourceArguments, Statement, is_same
 from .targets import Methods, clause_of, meta_name, name_in
 
 Path: TypeAlias = tuple[Key, ...]
-"""The keys from a statement of the module to what stands in it."""
+"""Keys from a statement of the module to an expression in it."""
 ChangeKind: TypeAlias = Literal["added", "changed", "removed", "conflict", "gone", "declined"]
 _LONGEST_SHOWN: Final = 200
-"""Characters of what the source says now."""
+"""Maximum number of characters of the source's new text."""
 
 
 @frozen_record
@@ -33,21 +33,21 @@ class DesignChange:
     """A change of the source, applied to the design or not."""
 
     kind: ChangeKind
-    """`conflict`: the author edited what the source changed; `gone`: the source has no more what is edited
-    or in use; `declined`: the source changed what the author has removed."""
+    """`conflict`: the author edited a part that the source changed; `gone`: the source no longer has a part
+    that is edited or in use; `declined`: the source changed a part that the author has removed."""
     path: Path
     """Path of the clause in the design."""
     now: str = ""
-    """Text that the source has now; empty except for a conflict."""
+    """Text that the source has now; only set for a conflict."""
     line: int = 0
-    """The line in the merged design, of it or of what it is in; 0 if nothing of it is there."""
+    """Line of the clause or its parent in the merged design; 0 if neither exists."""
     line_before: int = 0
-    """The line in the design before the merge."""
+    """Line in the design before the merge."""
 
 
 @frozen_record(kw_only=False)
 class Piece:
-    """An expression, and the statement in which it stands."""
+    """An expression, and the statement that contains it."""
 
     statement: Statement
     node: ast.expr
@@ -64,7 +64,7 @@ class Piece:
         return self.statement.has_comment(*self.statement.source.span(self.node))
 
     def text_at(self, indent: str) -> str:
-        """Return the text for a place whose line has this indent."""
+        """Return the text, re-indented for a line with this indent."""
         first, *others = self.text.split("\n")
         old = self.statement.line_indent(self.node)
         moved = [indent + line[len(old) :] if line.startswith(old) else line for line in others]
@@ -80,7 +80,7 @@ MergedNode: TypeAlias = "tuple[ast.expr, str]"
 
 
 class _MisplacedError(Exception):
-    """The arguments that are left of a clause cannot stand where they have to."""
+    """The remaining arguments of a clause cannot be at their required positions."""
 
 
 @dataclass(slots=True)
@@ -88,7 +88,7 @@ class ClauseMerge:
     """Merges expressions and records the changes."""
 
     unread: Collection[str] = ()
-    """Names of tools that the source has and that could not be read."""
+    """Names of tools in the source that could not be read."""
     keep: Collection[Path] = ()
     """Paths that stay although the source no longer has them, because remaining parts refer to them."""
     before: Methods = field(default_factory=Methods)
@@ -123,7 +123,7 @@ class ClauseMerge:
         return ours.node, ours.text
 
     def _inner(self, base: Piece, ours: Piece, theirs: Piece, path: Path) -> tuple[ast.expr, str, int] | None:
-        """Return what the parts of an expression become, and how many stayed that would go.
+        """Return the merged parts of an expression, and the number of parts that were retained.
 
         None means that it has no parts that can be merged.
         """
@@ -186,7 +186,10 @@ class ClauseMerge:
         return _composed(ours.node, clause, arguments, left, is_changed=is_changed)
 
     def _removes(self, base: Chunk, ours: Chunk, path: Path) -> bool:
-        """Return whether what the source has no more goes; what is edited, commented or in use stays."""
+        """Return whether to remove a part that the source no longer has.
+
+        Edited, commented or used ones stay.
+        """
         name = _called(base.node)
         if path[-1][0] in ("Tool", "Method") and any(each in self.unread for each in name):
             self.retained += 1
@@ -200,10 +203,10 @@ class ClauseMerge:
         return False
 
     def _items(self, base: Piece, ours: Piece, theirs: Piece, path: Path) -> MergedNode:
-        """Return a tuple or a list with what the source added to it, and without what it took away.
+        """Return a tuple or a list with the items that the source added, and without those that it removed.
 
         Raises:
-            _MisplacedError: the author and the source changed the same of it, or it has comments.
+            _MisplacedError: The author and the source changed the same item, or it has comments.
         """
         text = ours.text
         if ours.is_commented or text[:1] not in ("(", "["):
@@ -244,7 +247,7 @@ class ClauseMerge:
 
 
 def _by_value(piece: Piece) -> dict[str, Piece]:
-    """Return the items of a tuple or a list by what they stand for; a `Value` stands for its value."""
+    """Return the items of a tuple or list by their value; for `Value` clauses, by the value in them."""
     assert isinstance(piece.node, ast.Tuple | ast.List)
     return {
         ast.dump(
@@ -255,12 +258,12 @@ def _by_value(piece: Piece) -> dict[str, Piece]:
 
 
 def _called(node: ast.AST) -> Iterable[str]:
-    """Return what a tool is called here and in its source."""
+    """Return the names of a tool in the design and in its source."""
     return name_in(node), *filter(None, [meta_name(node)])
 
 
 def _moved(chunk: Chunk, theirs: Piece, ours: Piece, arguments: SourceArguments) -> Chunk:
-    """Return an argument of the new import for its place among the author's."""
+    """Return an argument of the new import, formatted for its place in the author's call."""
     indent = arguments.indent
     piece = Piece(theirs.statement, chunk.node)
     value = piece.text_at(ours.statement.line_indent(ours.node) if indent is None else indent)
@@ -278,7 +281,7 @@ def _insert(
     paired: dict[Key, Key | None],
     clause: str,
 ) -> None:
-    """Insert an argument behind the one that it follows in the source; keywords stand behind all others."""
+    """Insert an argument after its predecessor in the source; keywords come after all others."""
     keys = list(left)
     at = 0
     for each in there:
@@ -301,7 +304,7 @@ def _composed(
     """Return a call with these arguments.
 
     Raises:
-        _MisplacedError: a positional argument is not at the place of its parameter.
+        _MisplacedError: A positional argument is not at the position of its parameter.
     """
     assert isinstance(node, ast.Call)
     for index, (key, chunk) in enumerate(left.items()):

@@ -21,13 +21,13 @@ class OpenConflict:
     """A change of a target that the author has not resolved."""
 
     was: str
-    """The target that was there when the author decided; empty for a new one."""
+    """Target at the time of the author's decision; empty for a new one."""
     now: str
-    """The target that the source has; empty for one that is gone."""
+    """Target in the source; empty if the source no longer has it."""
     guards: tuple[str, ...] = ()
     """Guards that stay until it is resolved: clauses of a tool, `sensitive` or `Inject` of an argument.
 
-    Of an address, `accepted` says that the one before was.
+    For an address, `accepted` means that the previous address was accepted.
     """
     path: Path = ()
     """Path of the part of the design that the source no longer has; empty for other conflicts."""
@@ -39,13 +39,13 @@ OpenConflicts: TypeAlias = Mapping[str, OpenConflict]
 
 @frozen_record
 class LastImport:
-    """The targets of the last import, and its open conflicts."""
+    """Targets and open conflicts of the last import."""
 
     targets: Mapping[str, str]
     open: OpenConflicts = field(default_factory=dict[str, OpenConflict])
     """Conflicts that are not resolved."""
     chosen: Collection[str] = ()
-    """Addresses of servers that the author has just named."""
+    """Addresses of servers that the author has just passed as options."""
 
 
 def gone_conflicts(changes: Iterable[DesignChange]) -> dict[str, OpenConflict]:

@@ -51,7 +51,7 @@ from .targets import (
 )
 
 _LIMITS: Final = frozenset(["enum", *(row.name for row in (*LIMITS, *FLAGS))])
-"""Keywords of an attribute that take fewer values."""
+"""Keywords of an attribute that restrict its values."""
 
 
 class Decisions:
@@ -67,7 +67,7 @@ class Decisions:
     ) -> None:
         """Compare the targets of the last import with those of the new one.
 
-        `unread` are the tools that the source has and that could not be read.
+        `unread` are the tools in the source that could not be read.
         """
         self._source = ours
         self._variables = variables_in(base.tree), variables_in(theirs.tree)
@@ -91,7 +91,7 @@ class Decisions:
         self.open: dict[str, OpenConflict] = {}
 
     def settled(self, items: list[Item]) -> list[Item]:
-        """Return the statements of a merged design with the guards that are needed and nothing too loose."""
+        """Return the statements of a merged design, with the needed guards and without loosened settings."""
         self.open = {}
         edits = [StatementEdits(SourceText(item.text)) for item in items]
         merged = MergedDesign(edits)
@@ -122,7 +122,7 @@ class Decisions:
     def _may_accept(self, owner: str, address: str) -> bool:
         """Return whether somebody has accepted an address for its service or credential.
 
-        One that is new there is not until it is resolved, whatever the design says.
+        A new address is not accepted until its conflict is resolved, regardless of the design.
         """
         is_known = any(place.partition(".")[0] == owner for place in self._now)
         held = [
@@ -138,11 +138,11 @@ class Decisions:
         return (owner, address) in self._accepted or address in imported
 
     def _open_targets(self) -> None:
-        """Open the conflicts about servers, credentials and tools that are others now."""
+        """Open the conflicts about servers, credentials and tools with changed targets."""
         for place, (was, now) in changed_targets(self._recorded, self._now).items():
             key = _tool_key(place)
             if place.startswith("tool:") and not {key, ("Method", key[1])} & self._at.keys():
-                continue  # the design has none
+                continue  # the design does not have the tool
             if not (place.startswith("server:") and now in self._chosen):
                 is_accepted = (place.partition(".")[0], was) in self._accepted
                 self._open(place, was, now, *([ACCEPTED] if is_accepted else ()))
@@ -160,7 +160,7 @@ class Decisions:
                     self._open(place, was, self._now[place])
 
     def _open_attributes(self) -> None:
-        """Open the conflicts about arguments that stand elsewhere in the same request."""
+        """Open the conflicts about arguments whose place in the same request changed."""
         for key in self._at:
             old = self._back.get(key)
             if old is None or f"tool:{named(key)}" in self.open:
@@ -186,7 +186,7 @@ class Decisions:
         )
 
     def _needed(self, key: Key) -> Needed:
-        """Return the guards of all that a clause of the new import is or could be."""
+        """Return the guards of all parts that a clause of the new import is or could be."""
         need = Needed()
         old = self._back.get(key)
         author = self._author(old)
@@ -219,7 +219,7 @@ class Decisions:
         author: ast.Call,
         guarded: Mapping[str, Mapping[str, str]],
     ) -> None:
-        """Take the guards of what could be meant by a clause of the new import."""
+        """Add the guards of a part that a clause of the new import could be."""
         for clause in guards_in(author):
             need.clauses.setdefault(clause_of(clause), for_another_tool(clause, self._source.text_of(clause)))
             self._open(f"tool:{named(key)}", target, self._target(key, self._now))
@@ -236,17 +236,17 @@ class Decisions:
                 self._open(places[path], f"{path.partition(':')[2]} of {target}", now, SENSITIVE)
 
     def _author(self, key: Key | None) -> ast.Call | None:
-        """Return what the author has of a clause of the last import."""
+        """Return the author's version of a clause of the last import."""
         return self._ours.get(self._own.get(key, ())) if key is not None else None
 
     def _arguments(self, key: Key) -> dict[str, str]:
-        """Return the places of the arguments of a tool by name."""
+        """Return the places of a tool's arguments by name."""
         prefix = f"argument:{named(key)}."
         places = (each for each in self._now if each.startswith(prefix)) if key[0] == "Tool" else ()
         return {each.removeprefix(prefix): each for each in places if "." not in each.removeprefix(prefix)}
 
     def _take_attributes(self, need: Needed, key: Key, old: Key, author: ast.Call) -> None:
-        """Take the guards of attributes for those that they are now, or could be."""
+        """Add the guards of attributes to the attributes that they are now, or could be."""
         now, before = paths_of(self._theirs[key]), paths_of(self._base[old])
         for path, keywords in self._guarded(old, author).items():
             target = self._recorded.get(before[path], "")
@@ -267,7 +267,7 @@ class Decisions:
                     self._open(place, target, self._now[place], SENSITIVE)
 
     def _take_injected(self, need: Needed, key: Key, old: Key, author: ast.Call) -> None:
-        """Take the injected arguments, under the names that they have or could have now."""
+        """Add the injected arguments, under the names that they have or could have now."""
         for name in injected_in(author):
             arguments = self._arguments(key)
             target = self._recorded.get(f"argument:{named(old)}.{name}", "")
@@ -283,7 +283,7 @@ class Decisions:
                     self._open(arguments[each], target, self._now[arguments[each]], "Inject")
 
     def _follow_types(self, needed: Mapping[Key, Needed]) -> None:
-        """Take the guards in types along where a request or a result has other types now."""
+        """Add the guards in types if a request or a result has other types now."""
         types = {key: self._author(key) for key in self._base if key[0] == "Type"}
         guarded = {key: self._guarded(key, each) for key, each in types.items() if each is not None}
         guarded = {key: each for key, each in guarded.items() if each}
@@ -304,7 +304,7 @@ class Decisions:
         path: str,
         keywords: Mapping[str, str],
     ) -> None:
-        """Take the guards of an attribute for those that stand now where its type stood."""
+        """Add the guards of an attribute to the attributes that replace it after its type was replaced."""
         name = path.partition(":")[2]
         inside = f"{root}.{name}" if not root.endswith(":") else f"{root}{name}"
         holders = [(each, path) for each in new if path in paths_of(self._theirs[each])]
@@ -324,7 +324,7 @@ class Decisions:
             self._open(f"{side}:{named(owner)}.{rest}", was, "")
 
     def _guarded(self, old: Key, author: ast.Call) -> dict[str, dict[str, str]]:
-        """Return what the author has added to attributes that makes them more careful, by their paths."""
+        """Return the keywords that the author added to make attributes more careful, by their paths."""
         before = attributes_of(self._base[old])
         paths = {place: path for path, place in paths_of(self._base[old]).items()}
         guarded: dict[str, dict[str, str]] = {}
@@ -340,9 +340,9 @@ class Decisions:
         return guarded
 
     def _keep_open(self, needed: Mapping[Key, Needed]) -> None:
-        """Keep the conflicts of before open, with the guards that they had.
+        """Keep earlier conflicts open, with their guards.
 
-        They are for the name, and for what had it when the source gives that another one.
+        They apply to the name, and to the part that had it if the source has renamed that part.
         """
         for place, conflict in self._open_before.items():
             moved = self._moved_places(place)
@@ -358,7 +358,7 @@ class Decisions:
                 self._keep_guards(each, conflict.guards, needed)
 
     def _moved_places(self, place: str) -> list[str]:
-        """Return the places of what had this one in the last import and has another name now."""
+        """Return the new places of a part that had this place in the last import and was renamed."""
         kind, _, rest = place.partition(":")
         name, dot, path = rest.partition(".")
         keys = (self._pairs.get((clause, repr(name))) for clause in OWNERS)
@@ -383,7 +383,7 @@ class Decisions:
                 needed[key].keywords.setdefault(f"{kind}:{path}", {})[SENSITIVE] = "True"
 
     def _tighten(self, merged: MergedDesign) -> None:
-        """Remove what loosens a tool whose target is another one now."""
+        """Remove settings that loosen a tool whose target has changed."""
         strict = {_tool_key(place) for place in self.open}
         for key in strict & self._at.keys():
             merged.tighten(self._at[key], self._theirs[key])

@@ -31,14 +31,14 @@ Owners: TypeAlias = dict[Key, ast.Call]
 ACCEPTED: Final = "accepted"
 SENSITIVE: Final = "sensitive"
 _GUARDS: Final = ("Confirm", "Needs", "Sequential", "Timeout")
-"""Clauses of a tool that make it more careful, beside `Inject`."""
+"""Clauses that make a tool more careful, in addition to `Inject`."""
 _LOOSE_HINTS: Final = {"read_only": True, "idempotent": True, "destructive": False, "open_world": False}
-"""Hints of `Annotations` that make it less careful."""
+"""Hints in `Annotations` that make a tool less careful."""
 
 
 @dataclass(slots=True)
 class Needed:
-    """What has to stand on an owner in the merged design."""
+    """Guards that an owner in the merged design needs."""
 
     clauses: dict[str, str] = field(default_factory=dict[str, str])
     """Texts of guards by clause."""
@@ -66,7 +66,7 @@ class MergedDesign:
         return {clause_of(each): without_condition(each, edit.source) for each in guards_in(tool)}
 
     def guard(self, key: Key, need: Needed) -> None:
-        """Add what an owner lacks of the guards that it needs."""
+        """Add the missing guards to an owner."""
         owner = self.owners[key]
         edit = self._edits[id(owner)]
         held = self.guards(key) if key[0] == "Tool" else need.clauses
@@ -89,7 +89,7 @@ class MergedDesign:
                     edit.set_keyword(node, word, text)
 
     def tighten(self, key: Key, theirs: ast.Call) -> None:
-        """Remove what loosens a tool beyond what its source says; put back what the source says."""
+        """Remove settings that loosen a tool beyond its source, and restore those of the source."""
         tool = self.owners[key]
         edit = self._edits[id(tool)]
         source = {clause_of(each): each for each in theirs.args if clause_of(each)}
@@ -116,14 +116,14 @@ class MergedDesign:
                 edit.remove(hints, own)
 
     def refuse(self, may_accept: Callable[[str, str], bool]) -> None:
-        """Refuse the addresses that may not be accepted; a place says whose each is."""
+        """Mark addresses as not accepted unless `may_accept` allows them for their owner."""
         for owner, node in addresses_in(self.trees):
             if is_accepted(node) and not may_accept(owner, address_of(node)):
                 self._edits[id(node)].set_keyword(node, "accepted", "False")
 
 
 def owners_in(tree: ast.Module) -> Owners:
-    """Return the tools, methods and types of a module; a further one of a name is numbered."""
+    """Return the tools, methods and types of a module; repeated names are numbered."""
     owners: Owners = {}
     for node in clauses_in([tree], *OWNERS):
         key: Key = clause_of(node), repr(name_in(node))
@@ -142,7 +142,7 @@ def path_of(place: str) -> str:
 
 
 def sensitive_in(author: ast.Call) -> dict[str, dict[str, str]]:
-    """Return the sensitive attributes of what no import has written, by their paths."""
+    """Return the sensitive attributes of an owner without an import, by their paths."""
     return {
         path_of(place): {SENSITIVE: "True"}
         for place, attribute in attributes_of(author).items()
@@ -151,7 +151,7 @@ def sensitive_in(author: ast.Call) -> dict[str, dict[str, str]]:
 
 
 def paths_of(owner: ast.Call) -> dict[str, str]:
-    """Return the places of attributes by side and path, such as `argument:card.number`."""
+    """Return the places of attributes by side and path, for example `argument:card.number`."""
     return {path_of(place): place for place in attributes_of(owner)}
 
 
@@ -160,7 +160,7 @@ def named(key: Key) -> str:
 
 
 def renamed(place: str, key: Key) -> str:
-    """Return the place of an attribute in an owner of another name."""
+    """Return the place of an attribute under an owner with another name."""
     side, _, path = path_of(place).partition(":")
     return f"{side}:{named(key)}.{path}"
 
@@ -180,7 +180,7 @@ def guards_in(tool: ast.Call) -> Iterator[ast.Call]:
 
 
 def without_condition(clause: ast.Call, source: SourceText) -> str:
-    """Return the text of a guard that holds for all calls of a tool."""
+    """Return the text of a guard without its condition, so that it applies to all calls."""
     arguments = [source.text_of(each) for each in clause.args]
     arguments += [
         f"{each.arg}={source.text_of(each.value)}" for each in clause.keywords if each.arg != "when"
@@ -189,7 +189,7 @@ def without_condition(clause: ast.Call, source: SourceText) -> str:
 
 
 def for_another_tool(clause: ast.Call, text: str) -> str:
-    """Return a guard for another tool, without what names arguments that it may lack."""
+    """Return a guard for another tool, without references to arguments that it might lack."""
     match clause_of(clause):
         case "Confirm":
             hints = [*clause.args[:1], *filter(None, [_keyword(clause, "hint")])]

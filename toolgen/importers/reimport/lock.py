@@ -21,7 +21,7 @@ _COMMAND: Final = "toolgen import KIND SOURCE --force, which discards your edits
 
 
 def is_kind(text: str) -> TypeGuard[Kind]:
-    """Return whether a text is a kind of sources."""
+    """Return whether a text is a kind of source."""
     return text in get_args(Kind)
 
 
@@ -31,15 +31,15 @@ class ImportLock:
 
     kind: Kind
     source: str
-    """The source, a file seen from the folder of the lock."""
+    """Source; a file is relative to the folder of the lock."""
     options: dict[str, Any] = field(default_factory=dict)
-    """The options that decide what is imported, by their names on the command line."""
+    """Options that affect the result, by their names on the command line."""
     module: str
-    """The design as it was imported, formatted."""
+    """Design as it was imported, formatted."""
     files: dict[str, str] = field(default_factory=dict)
-    """SHA-256 of each file beside the design, in hexadecimal digits, by relative path."""
+    """SHA-256 of each file next to the design, in hexadecimal digits, by relative path."""
     names: dict[str, str] = field(default_factory=dict)
-    """The names that the import gave, by what they stand for in the source."""
+    """Names assigned by the import, by identity in the source."""
     targets: Targets
     """Target in the source of each part of the module, by place."""
     open: OpenConflicts = field(default_factory=dict[str, OpenConflict])
@@ -47,22 +47,22 @@ class ImportLock:
 
 
 def lock_path(design: PurePath) -> PurePath:
-    """Return the path of the lock beside a design module."""
+    """Return the path of the lock next to a design module."""
     return design.with_suffix(LOCK_SUFFIX)
 
 
 def design_path(lock: PurePath) -> PurePath:
-    """Return the path of the design module beside a lock."""
+    """Return the path of the design module next to a lock."""
     return lock.with_name(f"{lock.name.removesuffix(LOCK_SUFFIX)}.py")
 
 
 def digest(text: str) -> str:
-    """Return what a lock keeps of a file."""
+    """Return the digest of a file for the lock."""
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 def lock_text(lock: ImportLock) -> str:
-    """Return the text of a lock; the module stands in it line by line, so that a diff shows what changed."""
+    """Return the text of a lock; it contains the module line by line, so that diffs are readable."""
     facts: dict[str, Json] = {
         "source": lock.source,
         "options": lock.options,
@@ -76,10 +76,10 @@ def lock_text(lock: ImportLock) -> str:
 
 
 def read_lock(text: str) -> ImportLock:
-    """Return the lock that a text holds.
+    """Return the lock in a text.
 
     Raises:
-        LockError: it is not a lock file of toolgen import, or has another format.
+        LockError: The text is not a lock file of toolgen import, or has another format.
     """
     match read_lock_file(text, _COMMAND):
         case {

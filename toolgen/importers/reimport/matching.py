@@ -1,4 +1,4 @@
-"""Matches the clauses of two versions of a design: by slot, by name, by their target."""
+"""Matches the clauses of two versions of a design: by slot, by name, by target."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from .source_text import Chunk
 from .targets import Methods, address_of, clause_of, meta_name, method_of, name_in, own_name, request_of
 
 Key: TypeAlias = tuple[str, ...]
-"""`("=", slot)` of a fixed argument; the clause and name of a child, numbered where it is there twice."""
+"""`("=", slot)` for a fixed argument; clause and name for a child, with a number if they are repeated."""
 Labelled: TypeAlias = dict[Key, Chunk]
-"""The arguments of a call by key, in order."""
+"""Arguments of a call by key, in order."""
 Nodes: TypeAlias = Mapping[Key, ast.expr]
 """Arguments, or clauses of a whole module, by key."""
 Label: TypeAlias = Callable[[Key, ast.expr, Methods], str]
-"""Returns what identifies a clause in both versions; empty if it is unknown."""
+"""Returns the identity of a clause that is the same in both versions; empty if it is unknown."""
 
 _NAMING: Final = frozenset(["name", "attribute", "status", "src", "kind", "value"])
-"""First parameters that tell a clause from its siblings."""
+"""Names of first parameters that distinguish a clause from its siblings."""
 _RENAMEABLE: Final = frozenset(["Tool", "Method", "Toolset", "Service", "Type"])
 _TELLING: Final = 60
-"""Characters of a dumped argument that two clauses hardly share by chance."""
+"""Minimum length of a dumped argument that two clauses are unlikely to share by chance."""
 
 
 def labelled(clause: str, chunks: Iterable[Chunk]) -> Labelled:
@@ -37,7 +37,7 @@ def labelled(clause: str, chunks: Iterable[Chunk]) -> Labelled:
 
 
 def keys_of(clause: str, arguments: Iterable[tuple[str | None, ast.expr]]) -> Iterator[Key]:
-    """Yield the key of each argument of a clause, of which there are the keyword and the value."""
+    """Yield the key of each argument of a clause, given as keyword and value."""
     slots = _slots(clause)
     seen: Counter[Key] = Counter()
     for index, (keyword, node) in enumerate(arguments):
@@ -47,15 +47,15 @@ def keys_of(clause: str, arguments: Iterable[tuple[str | None, ast.expr]]) -> It
 
 
 def slot_index(clause: str, key: Key) -> int | None:
-    """Return the place of a fixed positional argument; None for another argument."""
+    """Return the position of a fixed positional argument; None for other arguments."""
     slots = _slots(clause)
     return slots.index(key[1]) if key[0] == "=" and key[1] in slots else None
 
 
 def own_matches(base: Nodes, ours: Nodes, methods: Methods, methods_here: Methods) -> dict[Key, Key]:
-    """Return the author's clause for each of the last import, renamed ones included.
+    """Return the author's clause for each clause of the last import, including renamed ones.
 
-    What it calls tells who it is, then its name, then what it is bound to or most of its parts.
+    Clauses are matched by target and request, then by name, then by binding, and then by most of their parts.
     """
     first = [_target, _request]
     pairs = _matches(base, ours, methods, methods_here, [*first, _by_key, _bound])
@@ -71,15 +71,15 @@ def own_matches(base: Nodes, ours: Nodes, methods: Methods, methods_here: Method
 
 
 def source_matches(base: Nodes, theirs: Nodes, methods: Methods, methods_there: Methods) -> dict[Key, Key]:
-    """Return the clause of the new import for each of the last one.
+    """Return the clause of the new import for each clause of the last one.
 
-    What it calls tells who it is, then its name in the source, then the name that was derived from that.
+    Clauses are matched by target and request, then by their name in the source, then by the derived name.
     """
     return _matches(base, theirs, methods, methods_there, [_target, _request, _source_name, _by_key])
 
 
 def is_of_same_source(node: ast.expr, methods: Methods, other: ast.expr, methods_there: Methods) -> bool:
-    """Return whether two tools or methods call the same; if nothing, have one name in the source."""
+    """Return whether two tools or methods have the same request; without requests, compare source names."""
     requests = _request((), node, methods), _request((), other, methods_there)
     if any(requests):
         return requests[0] == requests[1]
@@ -90,7 +90,10 @@ def is_of_same_source(node: ast.expr, methods: Methods, other: ast.expr, methods
 def _matches(
     base: Nodes, other: Nodes, methods: Methods, methods_there: Methods, labels: list[Label]
 ) -> dict[Key, Key]:
-    """Return pairs that one label after the other finds; of several, those with one key come first."""
+    """Return the pairs found by each label in turn.
+
+    If there are several candidates, equal keys come first.
+    """
     pairs: dict[Key, Key] = {}
     taken: set[Key] = set()
     for label in labels:
@@ -112,7 +115,7 @@ def _matches(
 
 
 def _target(key: Key, node: ast.expr, methods: Methods) -> str:
-    """Return what a tool or a method calls, and where, or the addresses of a server."""
+    """Return the target of a tool or a method with its address, or the addresses of a server."""
     match clause_of(node), node:
         case "Server", ast.Call():
             return address_of(node)
@@ -124,7 +127,7 @@ def _target(key: Key, node: ast.expr, methods: Methods) -> str:
 
 
 def _request(key: Key, node: ast.expr, methods: Methods) -> str:
-    """Return what a tool or a method calls, wherever the server is."""
+    """Return the request of a tool or a method, regardless of the server."""
     match clause_of(node):
         case "Tool":
             return methods.requests.get(method_of(node), "")
@@ -147,14 +150,14 @@ def _by_key(key: Key, node: ast.expr, methods: Methods) -> str:
 
 
 def _bound(key: Key, node: ast.expr, methods: Methods) -> str:
-    """Return what a tool is bound to, or is called in its source."""
+    """Return the method to which a tool is bound, or its name in the source."""
     if clause_of(node) != "Tool":
         return ""
     return method_of(node) or meta_name(node)
 
 
 def _is_alike(base: ast.expr, ours: ast.expr) -> bool:
-    """Return whether most of what stands in a clause stands in another one with another name."""
+    """Return whether another clause contains most parts of a clause, apart from the name."""
     left, right = ([ast.dump(part) for part in _parts(node)] for node in (base, ours))
     shared = [part for part in left if part in right]
     return len(shared) * 2 >= len(left) and any(len(part) > _TELLING for part in shared)
@@ -180,7 +183,7 @@ def _key(keyword: str | None, node: ast.expr, index: int, slots: tuple[str, ...]
 
 
 def _first(node: ast.Call, slots: tuple[str, ...]) -> str:
-    """Return the first argument of a clause, which tells it from its siblings."""
+    """Return the first argument of a clause, which distinguishes it from its siblings."""
     named = (keyword.value for keyword in node.keywords if keyword.arg == slots[0])
     first = node.args[0] if node.args else next(named, None)
     return ast.unparse(first) if first is not None else ""

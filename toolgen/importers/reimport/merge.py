@@ -1,6 +1,6 @@
 """Merges the author's design, the text of its last import and the text of the new import.
 
-The author's text stays byte for byte, except for unedited parts that the source has changed.
+The author's text is unchanged byte for byte, except for unedited parts that the source has changed.
 """
 
 from __future__ import annotations
@@ -22,24 +22,24 @@ from .source_text import SourceText, Statement, UnreadableDesignError, is_same
 from .targets import clause_of, method_of, methods_in, name_in, targets_in
 
 Formatter = Callable[[list[str]], list[str]]
-"""Formats modules, as imports are formatted."""
+"""Formats modules in the same way as imports."""
 
 
 @frozen_record
 class Merged:
-    """A merged design."""
+    """Result of a merge."""
 
     text: str
     changes: tuple[DesignChange, ...]
     """Changes and conflicts, in the order of the design."""
     is_same: bool = False
-    """The two imports are alike."""
+    """Whether both imports are equal."""
     open: OpenConflicts = field(default_factory=dict[str, OpenConflict])
     """Open conflicts by place."""
     lines: Mapping[str, int] = field(default_factory=dict[str, int])
-    """The lines of open conflicts in the merged design."""
+    """Lines of open conflicts in the merged design, by place."""
     lines_before: Mapping[str, int] = field(default_factory=dict[str, int])
-    """Their lines in the design before the merge."""
+    """Lines of open conflicts in the design before the merge, by place."""
 
 
 def merge(
@@ -51,13 +51,13 @@ def merge(
     recorded: LastImport | None = None,
     formatted: Formatter,
 ) -> Merged:
-    """Return the author's design `ours` with what changed between the imports `base` and `theirs`.
+    """Return the author's design `ours` with the changes between the imports `base` and `theirs`.
 
-    `unread` are the tools that the source has and that were left out of `theirs`; they stay. Without
-    `recorded` the targets are those of `base`.
+    `unread` are the tools in the source that were left out of `theirs`; they stay. Without `recorded`, the
+    targets of `base` are used.
 
     Raises:
-        UnreadableDesignError: the design cannot be changed in places.
+        UnreadableDesignError: The design cannot be edited in place.
     """
     before, mine, new = _parsed(base, ours, theirs)
     recorded = recorded or LastImport(targets=targets_in(before.tree))
@@ -86,7 +86,7 @@ def merge(
 
 
 def _with_lines(merged: Merged, before: ast.Module, after: ast.Module) -> Merged:
-    """Return a merged design whose changes say their lines, before and after it, in the order of these."""
+    """Return a merged design whose changes have their lines, before and after it, sorted by line."""
     changes = [
         replace(each, line=line_of(after, each.path), line_before=line_of(before, each.path))
         for each in merged.changes
@@ -100,7 +100,7 @@ def _with_lines(merged: Merged, before: ast.Module, after: ast.Module) -> Merged
 
 
 def _parsed(base: str, ours: str, theirs: str) -> tuple[SourceText, SourceText, SourceText]:
-    """Return the three versions of a design, all with the author's names of variables."""
+    """Return the three versions of a design, all with the author's variable names."""
     mine = SourceText(ours)
     try:
         before = mine if base == ours else SourceText(base)
@@ -114,7 +114,7 @@ def _parsed(base: str, ours: str, theirs: str) -> tuple[SourceText, SourceText, 
 def _items_merged(
     base: SourceText, ours: SourceText, theirs: SourceText, decisions: Decisions, unread: Collection[str]
 ) -> tuple[_ModuleMerge, list[Item]]:
-    """Return the merge of a module in which nothing is missing that is needed, and its statements."""
+    """Return a merge in which no needed part is missing, and the statements of the module."""
     keep: set[Path] = set()
     while True:
         done = _ModuleMerge(base, ours, theirs, unread, frozenset(keep))
@@ -125,7 +125,7 @@ def _items_merged(
 
 
 def _is_there_again(path: Path, ours: ast.Module, theirs: ast.Module) -> bool:
-    """Return whether a source has again, as it stands in the design, what it had no more."""
+    """Return whether the source again has a part that it lacked, in the form of the design."""
     here, there = node_at(ours, path), node_at(theirs, path)
     return here is not None and there is not None and is_same(here, there)
 
@@ -141,7 +141,7 @@ def _are_same(left: tuple[Statement, ...], right: tuple[Statement, ...]) -> bool
 
 
 def _formatted(items: list[Item], formatted: Formatter) -> dict[int, str]:
-    """Return the new texts of statements, formatted where those of the author are, by index."""
+    """Return new texts of statements by index, formatted if the author's text is formatted."""
     old = {index: item.statement.text if item.statement else item.text for index, item in enumerate(items)}
     changed = [index for index, item in enumerate(items) if not item.statement or item.text != old[index]]
     texts = formatted([old[index] for index in changed] + [items[index].text for index in changed])
@@ -166,7 +166,7 @@ class _ModuleMerge:
     ) -> None:
         self._ours = ours
         self.is_settled = False
-        """Whether something was changed that a merge alone leaves."""
+        """Whether the decisions changed a statement after the merge."""
         self._base, self._theirs = _assigned(base), _assigned(theirs)
         self._imports = imports_in(base), imports_in(theirs)
         self.clauses = ClauseMerge(
@@ -247,12 +247,12 @@ def _value(statement: Statement) -> Piece:
 
 
 def _assigned(source: SourceText) -> dict[str, Statement]:
-    """Return the assignments of a module by variable, in order; the last one of a variable counts."""
+    """Return the assignments of a module by variable, in order; for repeated variables, the last one."""
     return {name: each for each in source.statements if (name := variable_of(each.node))}
 
 
 def _renamed(base: SourceText, ours: SourceText) -> dict[str, str]:
-    """Return what the author calls variables of the import, where he calls them otherwise."""
+    """Return the author's names for variables of the import that were renamed."""
     before, here = _assigned(base), _assigned(ours)
     named = {label: name for name, each in here.items() if name not in before and (label := _identity(each))}
     return {
@@ -263,14 +263,14 @@ def _renamed(base: SourceText, ours: SourceText) -> dict[str, str]:
 
 
 def _identity(statement: Statement) -> str:
-    """Return the clause of a variable and its name, such as those of a service."""
+    """Return the clause of a variable and its name, for example of a service."""
     node = _value(statement).node
     clause, name = clause_of(node), name_in(node)
     return f"{clause} {name}" if clause and name else ""
 
 
 def _with_names(text: str, renamed: dict[str, str]) -> str:
-    """Return a module with other names of its variables."""
+    """Return a module with renamed variables."""
     if not renamed:
         return text
     source = SourceText(text)
@@ -282,7 +282,7 @@ def _with_names(text: str, renamed: dict[str, str]) -> str:
 
 
 def _missing(items: list[Item], deleted: list[Path]) -> Iterator[Path]:
-    """Yield what was deleted although something that stays refers to it."""
+    """Yield the deleted parts that remaining parts refer to."""
     if not deleted:
         return
     nodes = [node for item in items for node in ast.walk(item.node)]
@@ -298,10 +298,10 @@ def _missing(items: list[Item], deleted: list[Path]) -> Iterator[Path]:
 
 
 def _check_order(items: list[Item]) -> None:
-    """Check that what was merged uses no variable above the statement that makes it.
+    """Check that the merged module uses no variable before the statement that assigns it.
 
     Raises:
-        UnreadableDesignError: it does.
+        UnreadableDesignError: A variable is used too early.
     """
     first: dict[str, int] = {}
     for index, item in enumerate(items):

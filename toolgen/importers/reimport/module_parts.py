@@ -1,4 +1,4 @@
-"""The statements of a merged module: the places of new ones, their imports, and the text of all."""
+"""Statements of a merged module: positions of new ones, their imports, and the text of all."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from toolgen.dsl import http
 from .source_text import SourceText, Statement, UnreadableDesignError
 
 _WORDS: Final = {module.__name__: module.__all__ for module in (dsl, http)}
-"""Names that a design uses from a module that it imports as a whole."""
+"""Names that a design uses from a module that it imports completely."""
 _BLANK: Final = re.compile(r"[ \t]*\n(?:[ \t]*\n)*")
 
 
@@ -26,21 +26,21 @@ class Item:
     node: ast.stmt
     text: str
     statement: Statement | None = None
-    """The author's, of which it is what it becomes; None for a new one."""
+    """Author's statement before the merge; None for a new one."""
 
     @cached_property
     def loaded(self) -> frozenset[str]:
-        """The names that it reads."""
+        """Names that it reads."""
         return loaded_by(self.node)
 
     @cached_property
     def bound(self) -> frozenset[str]:
-        """The names that it binds."""
+        """Names that it binds."""
         return frozenset(bound_by(self.node))
 
 
 def imports_in(source: SourceText) -> dict[str, Statement]:
-    """Return the statements that import, by the name that they bind, of a module that an import wrote."""
+    """Return the import statements of an imported module, by the names that they bind."""
     return {name: each for each in source.statements if _is_import(each.node) for name in bound_by(each.node)}
 
 
@@ -70,7 +70,7 @@ def loaded_by(statement: ast.stmt) -> frozenset[str]:
 
 
 def place_of(items: list[Item], name: str, previous: list[str]) -> int:
-    """Return where a variable stands: behind the last of `previous` that is there, above its first use."""
+    """Return the index for a new variable: after the last present one of `previous`, before its first use."""
     head = next((at for at, item in enumerate(items) if not _is_head(item.node)), len(items))
     behind = [at + 1 for at, item in enumerate(items) if item.bound.intersection(previous[-1:])]
     for earlier in reversed(previous[:-1]):
@@ -84,7 +84,10 @@ def place_of(items: list[Item], name: str, previous: list[str]) -> int:
 def with_imports(
     items: list[Item], base: Mapping[str, Statement], theirs: Mapping[str, Statement]
 ) -> list[Item]:
-    """Return the statements with the imports that they need now; unused ones of the last import go."""
+    """Return the statements with the imports that they need.
+
+    Unused imports of the last import are removed.
+    """
     loaded = {name for item in items for name in item.loaded}
     unused = {each.text for name, each in base.items() if name not in loaded}
     items = [item for item in items if not _is_import(item.node) or item.text not in unused]
@@ -102,10 +105,10 @@ def with_imports(
 
 
 def _check_bindings(items: list[Item], theirs: Mapping[str, Statement]) -> None:
-    """Check that what is new in a module finds under a name what its import means.
+    """Check that names of new clauses refer to what their imports mean.
 
     Raises:
-        UnreadableDesignError: the author calls something else so.
+        UnreadableDesignError: The author uses the name for something else.
     """
     for name, statement in theirs.items():
         (meant,) = _imported(statement.node, name)
@@ -120,7 +123,7 @@ def _check_bindings(items: list[Item], theirs: Mapping[str, Statement]) -> None:
 
 
 def _imported(statement: ast.stmt, name: str) -> frozenset[str]:
-    """Return what a statement imports under a name."""
+    """Return the objects that a statement imports under a name."""
     found: set[str] = set()
     for node in ast.walk(statement):
         if isinstance(node, ast.Import | ast.ImportFrom):
@@ -146,14 +149,14 @@ def _is_import(node: ast.stmt) -> bool:
 
 
 def _is_head(node: ast.stmt) -> bool:
-    """Return whether a statement is of those with which a module begins: its docstring and imports."""
+    """Return whether a statement belongs to the head of a module: its docstring and imports."""
     return _is_import(node) or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant))
 
 
 def rewritten(source: SourceText, items: list[Item], texts: dict[int, str]) -> str:
-    """Return the module with these statements; `texts` are those that differ from their item's, by index.
+    """Return the module with these statements; `texts` are texts that differ from their items, by index.
 
-    All that stands between statements stays, but for the empty lines behind one that goes.
+    Text between statements is unchanged, except for blank lines after a removed statement.
     """
     edits: list[tuple[int, int, str]] = []
     place = 0

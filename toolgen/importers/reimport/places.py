@@ -1,4 +1,4 @@
-"""The place of a change in a design: its line, and the names of the clauses around it."""
+"""The place of a change in a design: its line, and the names of the surrounding clauses."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ _CLAUSES: Final = {
     "result": ("Tool", "Method"),
     "attribute": ("Type",),
 }
-"""The clauses that have targets, by the kind of a place."""
+"""Clauses that have targets, by the kind of a place."""
 
 
 def variable_of(statement: ast.stmt) -> str:
-    """Return the variable that a statement assigns; empty if it does something else."""
+    """Return the variable that a statement assigns; empty for other statements."""
     match statement:
         case ast.Assign(targets=[ast.Name(id=name)]):
             return name
@@ -33,7 +33,7 @@ def variable_of(statement: ast.stmt) -> str:
 
 
 def line_of(tree: ast.Module, path: Path) -> int:
-    """Return the line of the clause at a path, or of the nearest one around it; 0 if there is none."""
+    """Return the line of the clause at a path, or of its nearest existing parent; 0 if there is none."""
     nodes = _nodes_on(tree, path)
     return nodes[-1].lineno if nodes else 0
 
@@ -45,7 +45,7 @@ def node_at(tree: ast.Module, path: Path) -> ast.AST | None:
 
 
 def _nodes_on(tree: ast.Module, path: Path) -> list[ast.stmt | ast.expr]:
-    """Return the statement and the clauses on the way to what a path means, as far as they are there."""
+    """Return the existing statement and clauses along a path."""
     statements = [each for each in tree.body if path and variable_of(each) == path[0][1]]
     nodes: list[ast.stmt | ast.expr] = [*statements[-1:]]
     node = (
@@ -63,7 +63,7 @@ def _nodes_on(tree: ast.Module, path: Path) -> list[ast.stmt | ast.expr]:
 
 
 def line_of_target(tree: ast.Module, place: str) -> int:
-    """Return the line of the clause that has a target; 0 if none is there."""
+    """Return the line of the clause that has a target; 0 if there is none."""
     kind, _, rest = place.partition(":")
     name = rest.partition(".")[0]
     for node in clauses_in([tree], *_CLAUSES.get(kind, ())):
@@ -93,7 +93,7 @@ def place_of(path: Path) -> str:
 
 
 def tool_of(path: Path) -> str:
-    """Return the tool or the method in which a path leads; empty for none."""
+    """Return the tool or method that a path leads into; empty for none."""
     names = (key[1] for key in path if key[0] in ("Tool", "Method"))
     return str(ast.literal_eval(next(names, "''")))
 

@@ -11,7 +11,7 @@ from .places import variable_of
 from .targets import SIDES, clause_of, name_in
 
 Variables: TypeAlias = Mapping[str, ast.AST]
-"""The statements of a module by the variables that they assign."""
+"""Statements of a module by the variables that they assign."""
 
 
 def lost_types(
@@ -21,7 +21,7 @@ def lost_types(
     pairs: Mapping[Key, Key],
     guarded: Collection[Key],
 ) -> Iterator[tuple[str, Key, list[Key]]]:
-    """Yield the guarded types that an owner reaches no more, with the path from where, and new ones there."""
+    """Yield the guarded types that an owner no longer reaches, with their root path and its new types."""
     before, now = (_roots(base) if base else {}), _roots(theirs)
     for root, nodes in before.items():
         side = root.partition(":")[0]
@@ -43,7 +43,7 @@ def variables_in(tree: ast.Module) -> dict[str, ast.AST]:
 
 
 def _types(nodes: Iterable[ast.AST], variables: Mapping[str, ast.AST], *, is_deep: bool = True) -> set[Key]:
-    """Return the types that expressions name, and those in them if it `is_deep`."""
+    """Return the types that expressions refer to; if `is_deep`, also those inside them."""
     types: set[Key] = set()
     waiting, seen = [*nodes], set[str]()
     for node in waiting:
@@ -59,7 +59,7 @@ def _types(nodes: Iterable[ast.AST], variables: Mapping[str, ast.AST], *, is_dee
 
 
 def _roots(owner: ast.Call) -> dict[str, list[ast.AST]]:
-    """Return what stands in an owner, by the path of its attribute; what is in none has the side alone."""
+    """Return the expressions in an owner by attribute path; outside of attributes, by side only."""
     sides = [each for each in owner.args if clause_of(each) in SIDES]
     roots: dict[str, list[ast.AST]] = {}
     for side in [owner] if clause_of(owner) == "Type" else sides:

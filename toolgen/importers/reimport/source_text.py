@@ -1,6 +1,6 @@
 """A design module as text and syntax tree: its statements, and the arguments of its calls.
 
-All offsets count characters of `SourceText.text`, whose lines end in a line feed.
+All offsets count characters of `SourceText.text`, whose lines end with a line feed.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Final, TypeAlias
 from toolgen.contract.record import frozen_record
 
 Span: TypeAlias = "tuple[int, int]"
-"""Start of a text, and the position behind its end."""
+"""Start and end offset of a text."""
 _OPENING: Final = frozenset("([{")
 _CLOSING: Final = frozenset(")]}")
 _TRIVIA: Final = frozenset([tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE])
@@ -32,7 +32,7 @@ class UnreadableDesignError(Exception):
 
 
 def is_same(left: ast.AST | list[ast.stmt], right: ast.AST | list[ast.stmt]) -> bool:
-    """Return whether two trees are the same, however they are laid out."""
+    """Return whether two trees are equal, regardless of their layout."""
     trees = (each if isinstance(each, list) else [each] for each in (left, right))
     one, other = ([*map(ast.dump, each)] for each in trees)
     return one == other
@@ -40,24 +40,24 @@ def is_same(left: ast.AST | list[ast.stmt], right: ast.AST | list[ast.stmt]) -> 
 
 @frozen_record(kw_only=False)
 class Chunk:
-    """An argument of a call; the texts of all chunks in a row are what stands in the parentheses."""
+    """An argument of a call; the texts of all chunks form the content of the parentheses."""
 
     node: ast.expr
-    """The value."""
+    """Value of the argument."""
     keyword: str | None
-    """The name of a keyword argument, `**` for a mapping; None for a positional one."""
+    """Name of a keyword argument, `**` for a mapping; None for a positional one."""
     lead: str
     """White space and comments before it."""
     name: str
-    """`title=`, `**` or what else stands before the value; parentheses around it, too."""
+    """Text before the value, for example `title=`, `**` or an opening parenthesis."""
     value: str
     after: str
     """Text between the value and the comma."""
     comma: str
     trail: str
-    """The comment on the line of the comma."""
+    """Comment on the line of the comma."""
     is_commented: bool = False
-    """A comment stands before it, in it or on the line of its comma."""
+    """Whether a comment is before it, in it or on the line of its comma."""
 
     @property
     def text(self) -> str:
@@ -69,14 +69,14 @@ class SourceArguments:
     """The arguments of a call."""
 
     head: str
-    """The call through its opening parenthesis."""
+    """Call up to and including its opening parenthesis."""
     chunks: tuple[Chunk, ...]
     tail: str
     """White space, comments and the closing parenthesis."""
 
     @property
     def indent(self) -> str | None:
-        """The indent of arguments on lines of their own; None if they stand on the line of the call."""
+        """Indent of arguments on separate lines; None if they are on the line of the call."""
         lead = self.chunks[0].lead if self.chunks else ""
         return lead.rpartition("\n")[2] if "\n" in lead else None
 
@@ -88,7 +88,7 @@ class SourceText:
         """Parse a module.
 
         Raises:
-            UnreadableDesignError: it does not parse, or its lines do not end in line feeds.
+            UnreadableDesignError: The module does not parse, or its lines do not end with line feeds.
         """
         if "\r" in text:
             raise UnreadableDesignError("has mixed line endings")
@@ -121,20 +121,20 @@ class SourceText:
         return self.text[start:end]
 
     def offset(self, line: int, column: int) -> int:
-        """Return the offset of a place as syntax trees say it: the line, and bytes of UTF-8."""
+        """Return the offset of a syntax tree position: a line, and a column in UTF-8 bytes."""
         text = self._lines[line - 1]
         if not text.isascii():
             column = len(text.encode()[:column].decode())
         return self._starts[line - 1] + column
 
     def line_end(self, offset: int) -> int:
-        """Return the offset of the line feed that ends a line, or the end of the text."""
+        """Return the offset of the line feed at the end of a line, or the end of the text."""
         end = self.text.find("\n", offset)
         return len(self.text) if end < 0 else end
 
 
 class Statement:
-    """A statement of a module's own scope."""
+    """A statement in a module's own scope."""
 
     def __init__(self, source: SourceText, node: ast.stmt) -> None:
         self.source = source
@@ -150,7 +150,7 @@ class Statement:
 
     @cached_property
     def is_alone(self) -> bool:
-        """No other statement and no comment is on its lines, and no comment stands right above it."""
+        """Whether its lines contain no other statement or comment, and no comment is directly above it."""
         source = self.source
         start = source.text.rfind("\n", 0, self.start) + 1
         above = source.text[source.text.rfind("\n", 0, max(start - 1, 0)) + 1 : start].strip()
@@ -158,7 +158,7 @@ class Statement:
         return start == self.start and not rest and not above.startswith("#")
 
     def has_comment(self, start: int, end: int) -> bool:
-        """Return whether a comment begins between two offsets of the module."""
+        """Return whether a comment starts between two offsets of the module."""
         index = bisect_left(self._comments, start)
         return index < len(self._comments) and self._comments[index] < end
 
@@ -170,7 +170,7 @@ class Statement:
         return self.source.text_of(node)
 
     def line_indent(self, node: ast.expr) -> str:
-        """Return the white space at the start of the line on which a node begins."""
+        """Return the indentation of the line on which a node starts."""
         line = self.source._lines[node.lineno - 1]
         return line[: len(line) - len(line.lstrip(" \t\f"))]
 
@@ -211,7 +211,7 @@ class Statement:
         return SourceArguments(head=text[start:opened], chunks=tuple(chunks), tail=text[lead_start:end])
 
     def _parts(self, index: int, ends: list[int]) -> Iterator[tuple[int, int, int | None]]:
-        """Yield first and last token of each argument, and its comma; the values end at `ends`."""
+        """Yield first token, last token and comma of each argument; the values end at `ends`."""
         tokens, depth = self._tokens, 0
         left = iter(ends)
         end = next(left, 0)
@@ -235,7 +235,7 @@ class Statement:
             index += 1
 
     def _trail_end(self, index: int, end: int) -> int:
-        """Return where the comment ends that follows on the same line; `end` where there is none."""
+        """Return the end of a comment on the same line; `end` if there is none."""
         kind, _, start, stop = self._tokens[index]
         is_same_line = "\n" not in self.source.text[end:start]
         return stop if kind == tokenize.COMMENT and is_same_line else end
@@ -246,7 +246,7 @@ class Statement:
 
     @cached_property
     def _tokens(self) -> list[tuple[int, str, int, int]]:
-        """Kind, text and span of each token, by offsets of the module."""
+        """Kind, text and span of each token, as offsets in the module."""
         text = self.text
         starts = [self.start]
         for line in text.split("\n"):
@@ -264,7 +264,7 @@ class Statement:
 
 
 def arguments_in(call: ast.Call) -> list[tuple[str | None, ast.expr]]:
-    """Return keyword and value of each argument as they stand in the text."""
+    """Return keyword and value of each argument, in the order of the text."""
     arguments: list[tuple[str | None, ast.expr]] = [(None, node) for node in call.args]
     arguments += [(each.arg if each.arg is not None else "**", each.value) for each in call.keywords]
     return sorted(arguments, key=lambda each: (each[1].lineno, each[1].col_offset))

@@ -1,4 +1,4 @@
-"""Edits of single arguments in the calls of a text, which leave all other text as it is."""
+"""Edits of single arguments in the calls of a text, which leave the other text unchanged."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from .source_text import Chunk, SourceText, Statement
 
 
 class StatementEdits:
-    """The edits of one text, made at once."""
+    """The edits of one text, which are applied together."""
 
     def __init__(self, source: SourceText) -> None:
         self.source = source
@@ -27,11 +27,11 @@ class StatementEdits:
         return text
 
     def parsed(self) -> ast.stmt:
-        """Return the statement that the text is with all edits."""
+        """Return the statement after all edits."""
         return SourceText(self.text()).tree.body[0]
 
     def append(self, call: ast.Call, texts: list[str]) -> None:
-        """Add positional arguments behind those that a call has."""
+        """Add positional arguments after the existing ones of a call."""
         chunks = self._chunks(call)
         left = [
             end for chunk, _, end in chunks if chunk.keyword is None and id(chunk.node) not in self._removed
@@ -44,7 +44,7 @@ class StatementEdits:
             self._edits.append((start, start, f"{new}, " if chunks else new))
 
     def set_keyword(self, call: ast.Call, name: str, value: str) -> None:
-        """Give a keyword argument of a call this value."""
+        """Set the value of a keyword argument of a call."""
         chunks = self._chunks(call)
         for chunk, _, _ in chunks:
             if chunk.keyword == name:
@@ -56,7 +56,7 @@ class StatementEdits:
         self._edits.append((at, at, f", {name}={value}" if left else f"{name}={value}"))
 
     def remove(self, call: ast.Call, argument: ast.expr) -> None:
-        """Remove an argument of a call with its comma and the spaces around it; comments stay."""
+        """Remove an argument of a call with its comma and surrounding spaces; comments stay."""
         chunks = self._chunks(call)
         at = next(at for at, (chunk, _, _) in enumerate(chunks) if chunk.node is argument)
         chunk, start, end = chunks[at]

@@ -11,7 +11,7 @@ from toolgen.contract.record import frozen_record
 from toolgen.dsl.words import PREFIXES
 
 Targets: TypeAlias = dict[str, str]
-"""Targets by place, such as `tool:pay` → `POST https://shop.example/pay`."""
+"""Targets by place, for example `tool:pay` → `POST https://shop.example/pay`."""
 
 FLOWS: Final = ("AuthorizationCodeFlow", "ClientCredentialsFlow")
 _SCHEMES: Final = ("APIKeySecurity", "BasicSecurity", "BearerSecurity", "OAuth2Security")
@@ -19,12 +19,12 @@ OWNERS: Final = ("Type", "Tool", "Method")
 """Clauses that have attributes."""
 SIDES: Final = {"Args": "argument", "Payload": "argument", "Return": "result", "Result": "result"}
 _LEAVES: Final = (ast.Constant, ast.Name, ast.expr_context, ast.operator)
-"""Nodes that hold no clause."""
+"""Nodes that contain no clause."""
 _PARAMETERS: Final = {"Header": "header", "Cookie": "cookie", "Param": "query"}
 
 
 def clause_of(node: ast.AST) -> str:
-    """Return the clause that an expression calls, whatever it is imported from; empty for anything else."""
+    """Return the clause that an expression calls, regardless of imports; empty for other expressions."""
     called = node.func if isinstance(node, ast.Call) else None
     if isinstance(called, ast.Name):
         return called.id if called.id in PREFIXES else ""
@@ -34,7 +34,7 @@ def clause_of(node: ast.AST) -> str:
 
 
 def _inner(node: ast.AST) -> list[ast.AST]:
-    """Return the parts of a node that may hold clauses, in the order of the text."""
+    """Return the parts of a node that may contain clauses, in the order of the text."""
     if not isinstance(node, ast.Call):
         return [child for child in ast.iter_child_nodes(node) if not isinstance(child, _LEAVES)]
     called = node.func
@@ -59,17 +59,17 @@ def _only(clauses: Iterable[ast.Call], *names: str) -> Iterator[ast.Call]:
 
 
 def name_in(node: ast.AST) -> str:
-    """Return the text that a clause has as its first argument; empty if it has none."""
+    """Return the string that is the first argument of a clause; empty if there is none."""
     return _text_at(node, 0)
 
 
 def method_of(node: ast.AST) -> str:
-    """Return the method to which a tool is bound; empty if it is bound to none."""
+    """Return the method to which a tool is bound; empty if it is not bound."""
     return next((_text_at(child, -1) for child in _children(node, "BindTo")), "")
 
 
 def own_name(node: ast.AST) -> str:
-    """Return the name that a tool has in its source."""
+    """Return the name of a tool in its source."""
     return meta_name(node) or name_in(node)
 
 
@@ -81,7 +81,7 @@ def meta_name(node: ast.AST) -> str:
 
 
 def address_of(node: ast.Call) -> str:
-    """Return the addresses of a server or a flow of OAuth 2, whether they are accepted or not."""
+    """Return the addresses of a server or an OAuth 2 flow, whether accepted or not."""
     first, *variables = [*node.args] or [ast.Constant("")]
     named = [f"{each.arg} {_plain(each.value)}" for each in node.keywords if each.arg != "accepted"]
     shown = [ast.unparse(each) for each in variables]
@@ -89,13 +89,13 @@ def address_of(node: ast.Call) -> str:
 
 
 def is_accepted(node: ast.Call) -> bool:
-    """Return whether somebody has accepted the addresses of a server or a flow."""
+    """Return whether the addresses of a server or a flow are accepted."""
     values = (each.value for each in node.keywords if each.arg == "accepted")
     return not any(isinstance(each, ast.Constant) and each.value is False for each in values)
 
 
 def addresses_in(trees: Iterable[ast.AST]) -> Iterator[tuple[str, ast.Call]]:
-    """Yield the servers and flows with the place of whose they are; it is empty if no clause holds one."""
+    """Yield the servers and flows with the place of their owner; empty if they have no owner."""
     waiting = [("", node) for node in trees]
     while waiting:
         owner, node = waiting.pop()
@@ -110,12 +110,12 @@ def addresses_in(trees: Iterable[ast.AST]) -> Iterator[tuple[str, ast.Call]]:
 
 
 def accepted_in(trees: Iterable[ast.AST]) -> set[tuple[str, str]]:
-    """Return the addresses that are accepted, each with the place of whose it is."""
+    """Return the accepted addresses, each with the place of its owner."""
     return {(owner, address_of(node)) for owner, node in addresses_in(trees) if is_accepted(node)}
 
 
 def request_of(node: ast.AST) -> str:
-    """Return verb and path of a method, or the function that it calls; empty if it says neither."""
+    """Return verb and path of a method, or the function that it calls; empty if it has neither."""
     for child in _children(node, "HTTP"):
         for request in child.args[:1]:
             if verb := clause_of(request):
@@ -128,15 +128,15 @@ class Methods:
     """The requests or functions of the methods of a module, by method name."""
 
     requests: dict[str, str] = field(default_factory=dict)
-    """Verb and path, such as `POST /pay`, or the function."""
+    """Verb and path, for example `POST /pay`, or the function."""
     targets: dict[str, str] = field(default_factory=dict)
-    """The same with the address of the server."""
+    """The same, with the address of the server."""
     names: dict[str, str] = field(default_factory=dict)
-    """The name in the source."""
+    """Name in the source."""
 
 
 def methods_in(tree: ast.AST) -> Methods:
-    """Return what each method of a module calls."""
+    """Return the requests and functions of a module's methods."""
     return _methods([*clauses_in([tree], "Service", "Method", "Tool")])
 
 
@@ -182,7 +182,7 @@ def targets_in(tree: ast.AST) -> Targets:
 
 
 def attributes_of(owner: ast.Call) -> dict[str, ast.Call]:
-    """Return the attributes of a tool, a method or a type by place, such as `argument:pay.amount`."""
+    """Return the attributes of a tool, a method or a type by place, for example `argument:pay.amount`."""
     if clause_of(owner) == "Type":
         return _attributes(owner.args, f"attribute:{name_in(owner)}")
     attributes: dict[str, ast.Call] = {}
@@ -192,9 +192,9 @@ def attributes_of(owner: ast.Call) -> dict[str, ast.Call]:
 
 
 def changed_targets(before: Mapping[str, str], now: Mapping[str, str]) -> dict[str, tuple[str, str]]:
-    """Return the places that have another target now, with both; a new server or credential is one.
+    """Return the old and new targets of places that changed; a new server or credential counts as a change.
 
-    A request that changed only by the address of its server is that of the server.
+    If only the address of a request's server changed, only the place of the server is returned.
     """
     moved = moved_addresses(before, now)
     changed = {
@@ -229,7 +229,7 @@ def moved_target(target: str, moved: Mapping[str, str]) -> str:
 
 
 def _credential(scheme: ast.Call) -> str:
-    """Return where a credential is sent, or from which addresses it comes."""
+    """Return the place to which a credential is sent, or the addresses that issue it."""
     match clause_of(scheme):
         case "APIKeySecurity":
             places = (each for each in scheme.keywords if each.arg in ("header", "query", "cookie"))
@@ -251,7 +251,7 @@ def _schemes(tree: ast.AST) -> Iterator[tuple[str, ast.Call]]:
 
 
 def _credentials_sent(tree: ast.AST, services: Iterable[ast.Call]) -> Iterator[tuple[str, str]]:
-    """Yield which credentials each method sends, one of several sets, and to which address, by place."""
+    """Yield by place the credentials of each method, as alternative sets, and their destination address."""
     schemes = {variable: name_in(scheme) for variable, scheme in _schemes(tree)}
 
     def sets_of(owner: ast.Call) -> list[str]:
@@ -274,7 +274,7 @@ def _credentials_sent(tree: ast.AST, services: Iterable[ast.Call]) -> Iterator[t
 
 
 def _copies(security: ast.Call) -> Iterator[tuple[str, str]]:
-    """Yield the further places of a credential, each with the name there."""
+    """Yield the further places of a credential, with its name there."""
     for word in security.keywords:
         if word.arg in ("header", "query", "body"):
             yield word.arg, _plain(word.value)
@@ -282,18 +282,18 @@ def _copies(security: ast.Call) -> Iterator[tuple[str, str]]:
 
 @frozen_record
 class SentCredential:
-    """A credential that a client sends when it has one."""
+    """A credential that a client sends if it has one."""
 
     service: str
     scheme: str
     place: str
-    """Place in a request, such as `header X-Key`; for OAuth 2, the addresses that issue a token."""
+    """Place in a request, for example `header X-Key`; for OAuth 2, the addresses that issue a token."""
     copies: tuple[str, ...]
-    """Further places in the requests of some methods, such as `query token`."""
+    """Further places in the requests of some methods, for example `query token`."""
     has_client: bool
-    """A client of OAuth 2 with an id and a secret gets it."""
+    """Whether an OAuth 2 client with an id and a secret obtains it."""
     servers: tuple[str, ...]
-    """Addresses of the service; none if the host gives one."""
+    """Addresses of the service; none if the host provides one."""
 
 
 def credentials_in(tree: ast.AST) -> Iterator[SentCredential]:
@@ -324,9 +324,9 @@ def credentials_in(tree: ast.AST) -> Iterator[SentCredential]:
 
 
 def new_credentials(was: str, now: str, recorded: Mapping[str, str], moved: Mapping[str, str]) -> bool:
-    """Return whether a method sends what it has not sent, or what nobody has sent to its address.
+    """Return whether a method sends a credential that is new for it, or new for its address.
 
-    An address and a credential that are new are conflicts of their own. `was` is empty for a new method.
+    New addresses and new credentials are conflicts of their own. `was` is empty for a new method.
     """
     sent = {
         (each, moved_target(target, moved).partition(" ")[2])
@@ -347,7 +347,7 @@ def new_credentials(was: str, now: str, recorded: Mapping[str, str], moved: Mapp
 
 
 def _parameters(http: ast.Call, method: str, attributes: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """Yield where the arguments of a request stand in it, by place."""
+    """Yield by place the position of each argument in its request."""
     verb, path = clause_of(http.args[0]), name_in(http.args[0])
     placed = {name_in(each): each for each in _children(http, *_PARAMETERS)}
     has_body = verb in ("PUT", "POST", "PATCH") or any(_children(http, "Body"))
