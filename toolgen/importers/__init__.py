@@ -1,5 +1,5 @@
 """Importers, which write a design from OpenAPI, MCP, JSON Schema, Python or another catalog.
 
-A reader makes a `tool.Source` of parsed data; `design` makes a module of it. Nothing here is imported by
-a design, by generated code or at run time.
+A reader converts parsed data to a `tool.Source`, from which `design` creates a module. Designs, generated
+code and the runtime import nothing from here.
 """

@@ -20,7 +20,7 @@ def each(results: Iterable[T], pointer: str, tool: str = "") -> Iterator[T | Fin
     """Yield the results of reading or writing one tool; an exception ends them with a finding.
 
     Raises:
-        ToolgenError: the environment is at fault, so that no other tool would succeed.
+        ToolgenError: The environment is at fault, so that no other tool would succeed.
     """
     faults: list[Finding] = []
     with findings_for_exceptions(faults, pointer, tool):
@@ -33,7 +33,7 @@ def findings_for_exceptions(findings: list[Finding], pointer: str, tool: str) ->
     """Turn an exception in a part of the work on one tool into a finding.
 
     Raises:
-        ToolgenError: the environment is at fault, so that no other tool would succeed.
+        ToolgenError: The environment is at fault, so that no other tool would succeed.
     """
     try:
         yield
@@ -45,7 +45,7 @@ def findings_for_exceptions(findings: list[Finding], pointer: str, tool: str) ->
 
 
 def _shown(error: Exception) -> str:
-    """Return an exception with the last place in toolgen through which it came."""
+    """Return the text of an exception, with the innermost place in toolgen of its traceback."""
     place, trace = "", error.__traceback__
     while trace is not None:
         module = str(trace.tb_frame.f_globals.get("__name__"))

@@ -27,14 +27,14 @@ _NOT_READ: Final = (
     "artifacts bounded errors hints inject instructions long_running meta result_reminder sequential "
     "sequential_by server_data sidecar"
 ).split()
-"""Keys of an entry that concern who calls the tool, and that the design does not get."""
+"""Keys of an entry for callers of the tool, which the design leaves out."""
 
 
 def read_catalog(document: SourceDocument, read: Callable[[str], object]) -> ReaderResult:
-    """Return the tools of a catalog; `read` returns the document of the root that an agent's names.
+    """Return the tools of a catalog; `read` returns the root document that an agent's catalog names.
 
     Raises:
-        ToolgenError: the document is not a catalog.
+        ToolgenError: The document is not a catalog.
     """
     try:
         catalog = parse_catalog(document.value, read)
@@ -46,7 +46,7 @@ def read_catalog(document: SourceDocument, read: Callable[[str], object]) -> Rea
 
 
 def _name(catalog: Catalog) -> str:
-    """Return the name of the toolset if all tools belong to one; else the name of the design."""
+    """Return the name of the toolset if all tools belong to one, otherwise the name of the design."""
     toolsets = {str(tool.get("toolset", "")).rpartition(".")[2] for tool in catalog.tools}
     return toolsets.pop() if len(toolsets) == 1 else catalog.design
 
@@ -65,7 +65,7 @@ def _tools(catalog: Catalog) -> Iterator[ImportedTool | Finding]:
 
 def _tool(entry: Mapping[str, Any], pointer: str, *, is_toolgen: bool) -> Iterator[ImportedTool | Finding]:
     payload, result = _part(entry, "payload"), _part(entry, "result")
-    name = entry.get("name", str(entry.get("id", "")).rpartition(".")[2])  # that of Goa-AI is in its id
+    name = entry.get("name", str(entry.get("id", "")).rpartition(".")[2])  # Goa-AI has it in the id
     record = {**entry, "name": name, "arguments": payload.get("schema"), "returned": result.get("schema")}
     if left_out := [key for key in _NOT_READ if key in entry]:
         message = f"has {', '.join(left_out)}, which the design leaves out"
@@ -107,7 +107,7 @@ def _deprecation(entry: Mapping[str, Json]) -> Deprecation | None:
 
 
 def _without_sentence(description: str, deprecated: Deprecation | None) -> str:
-    """Return the description without the sentence on the deprecation, which a design writes again."""
+    """Return the description without the sentence about the deprecation, which the design adds again."""
     if deprecated is None:
         return description
     return description.removesuffix(deprecated.added_to("", deprecated.replacement).strip()).rstrip()

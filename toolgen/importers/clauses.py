@@ -1,4 +1,4 @@
-"""Writes the normal form of a schema as clauses if they mean exactly the same.
+"""Clauses for the normal form of a schema, if they have exactly the same meaning.
 
 An attribute that clauses cannot express gets a small `JSONSchema({…})` as its type. If that is not possible
 either, the writer raises, and the caller stores the schema in a file. `clauses_built` checks the rules of a
@@ -46,7 +46,7 @@ from .names import type_name
 
 (_STEP,) = limits_of("number", "step")
 _MOST_ATTRIBUTES: Final = 2000
-"""The most attributes in one place; branches that are written out in many places could be without end."""
+"""Maximum number of attributes in one place; branches that are repeated in many places could be endless."""
 
 
 @frozen_record
@@ -56,31 +56,31 @@ class ClauseSource:
     root: Node
     classes: Classes
     as_written: Mapping[str, Node] = dataclass_field(default_factory=dict[str, Node])
-    """Schemas that stand instead of clauses, by property of the root."""
+    """Schemas that replace clauses, by property of the root."""
     formats_are_types: bool = False
-    """Whether a schema by toolgen is meant, whose formats are types and whose steps are exact."""
+    """Whether the schema was written by toolgen, so that its formats are types and its steps are exact."""
     typed_formats: frozenset[str] = frozenset()
-    """Formats that are types in any case."""
+    """Formats that are always types."""
     shared: Mapping[str, Part] = dataclass_field(default_factory=dict[str, Part])
-    """Clauses for the classes that are types already, by class."""
+    """Clauses of classes that are already types, by class."""
     is_bound: bool = False
-    """Whether a tool takes over what is written, so that all objects in it are types that both sides have."""
+    """Whether a tool is bound to the method, so that all objects must be types that both share."""
     inexact: frozenset[str] = frozenset()
-    """Properties of the root that no clauses express."""
+    """Properties of the root that clauses cannot express."""
     enum_of: Callable[[Node], Part | None] | None = None
-    """Returns the named enumeration that a node is; None for any other node."""
+    """Returns the named enumeration of a node; None if there is none."""
     schema_of: Callable[[str], Part] | None = None
-    """Returns what stands for a property of the root that clauses cannot express."""
+    """Returns the replacement for a property of the root that clauses cannot express."""
 
 
 @frozen_record
 class NamedType:
-    """A `Type` above the tools."""
+    """A `Type` that is defined before the tools."""
 
     name: str
     text: ClauseCall
     claims: tuple[str, ...]
-    """The classes that are generated for it."""
+    """Classes that are generated for it."""
     identity: str = ""
     """Identity of the type in the source."""
 
@@ -93,16 +93,16 @@ class WrittenClauses:
     """Parts of `Args` or `Return`."""
     types: tuple[NamedType, ...]
     claims: tuple[str, ...]
-    """The classes that are generated in the toolset, beside the root's own."""
+    """Classes that are generated in the toolset, in addition to the root's own."""
     lost_keywords: tuple[str, ...] = ()
-    """Keywords that the clauses leave out, a sentence fragment each."""
+    """Keywords that the clauses leave out, as sentence fragments."""
 
 
 def plan_types(shape: ClauseSource) -> TypePlan:
-    """Return the types that the clauses of a shape need names for.
+    """Return the types of a shape's clauses that need names.
 
     Raises:
-        NotExpressibleError: the words cannot say it, whatever the names.
+        NotExpressibleError: Clauses cannot express the schema, regardless of names.
     """
     root = class_of(shape.root)
     if root is None:
@@ -113,17 +113,17 @@ def plan_types(shape: ClauseSource) -> TypePlan:
 
 
 def type_identity(class_name: str, name: str) -> str:
-    """Return what a type stands for in the source: a class inside another one."""
+    """Return the identity of a type in the source: a class inside another one."""
     return f"object {class_name} {name}"
 
 
 def write_clauses(
     shape: ClauseSource, plan: TypePlan, class_name: str, names: Mapping[str, str]
 ) -> WrittenClauses:
-    """Return the clauses of a shape whose root becomes the class, and whose types have these names.
+    """Return the clauses of a shape, with the class name of its root and the names of its types.
 
     Raises:
-        NotExpressibleError: the words cannot say it.
+        NotExpressibleError: Clauses cannot express the schema.
     """
     losses: list[str] = []
     types = []
@@ -147,7 +147,7 @@ def write_clauses(
 
 
 class _Writer:
-    """Writes one class and its parts; collects the names of the classes that it makes."""
+    """Writer of one class and its parts; collects the names of the classes that it creates."""
 
     def __init__(
         self,
@@ -189,7 +189,7 @@ class _Writer:
         without: str | None = None,
         as_written: Mapping[str, Node] | None = None,
     ) -> tuple[Part | Named, ...]:
-        """Return the attributes of a class, and whether it is open."""
+        """Return the attributes of a class, and `open` if it is open."""
         class_ = self._shape.classes[name]
         instead: Mapping[str, Node] = as_written if as_written is not None else {}
         required = class_.get("required", ())
@@ -243,7 +243,7 @@ class _Writer:
         )
 
     def _own_description(self, node: Node) -> str | None:
-        """Return the description of an object behind a reference that is written where it is used."""
+        """Return the description of a referenced object that is written inline."""
         name = class_of(node)
         if name is None or name in self._plan.order:
             return None
@@ -251,7 +251,7 @@ class _Writer:
         return text
 
     def _facts(self, key: str, node: Node, required: bool) -> Iterable[Named]:
-        """Yield the facts of an attribute beside its type."""
+        """Yield the facts of an attribute other than its type."""
         default, examples = node.get("default", MISSING), node.get("examples")
         if default is not MISSING and not required:
             if self._holds(node, default):
@@ -278,7 +278,7 @@ class _Writer:
         return python_value(node, value, self._formats)
 
     def _type(self, node: Node, place: str) -> tuple[Part, tuple[Named, ...]]:
-        """Return the type of a node, and the constraints that it carries."""
+        """Return the type of a node, and its constraints."""
         match node:
             case {"$ref": _}:
                 return self._reference(class_of(node) or "", place), ()
@@ -314,7 +314,7 @@ class _Writer:
         raise NotExpressibleError(f"no clause expresses the type {node.get('type')!r}")
 
     def _whole(self, node: Node, place: str) -> Part:
-        """Return a type with its constraints in it."""
+        """Return a type that includes its constraints."""
         type_, constraints = self._type(node, place)
         return with_constraints(type_, constraints)
 
@@ -363,7 +363,7 @@ class _Writer:
         return call("OneOf", literal(tag), literal(name), *written)
 
     def _tag_value(self, name: str, tag: str) -> str:
-        """Return the one value that the tag has in a branch."""
+        """Return the single value of the tag in a branch."""
         members = self._shape.classes[name]["properties"].get(tag, {}).get("enum", ())
         if len(members) != 1 or not isinstance(members[0], str):
             raise NotExpressibleError("a branch of a union has several discriminator values")
@@ -384,10 +384,10 @@ class _Writer:
 
 
 def _require_key(name: str) -> None:
-    """Check that a design may have an attribute, a tag or a branch of this name.
+    """Check that a name is allowed for an attribute, a tag or a branch.
 
     Raises:
-        NotExpressibleError: it may not.
+        NotExpressibleError: The name is not allowed.
     """
     if fault := key_fault(name):
         raise NotExpressibleError(f"the name {name!r} {fault}")

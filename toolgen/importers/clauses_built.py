@@ -1,4 +1,4 @@
-"""Checks with `build` that clauses are valid in a design, before they are written."""
+"""Validation of clauses with `build`, before they are written to a design."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ class NotExpressibleError(ValueError):
 
 
 def check_type(type_: Part) -> None:
-    """Check that an attribute may have a type that refers to no other.
+    """Check that an attribute can have a type that refers to no other type.
 
     Raises:
-        NotExpressibleError: it may not.
+        NotExpressibleError: The type is not allowed.
     """
     if fault := _fault_of(type_):
         raise NotExpressibleError(fault)
@@ -34,7 +34,10 @@ def check_type(type_: Part) -> None:
 
 @lru_cache(4_096)
 def _fault_of(type_: Part) -> str:
-    """Return why no attribute may have a type; "" if one may. A document has the same type many times."""
+    """Return why a type is not allowed for attributes; "" if it is.
+
+    Cached, because documents repeat types.
+    """
     attribute = call("Attribute", literal("x"), type_, Text("X."))
     try:
         check_tool("tools", call("Tool", literal("find"), Text("Find."), call("Args", attribute)))
@@ -46,10 +49,10 @@ def _fault_of(type_: Part) -> str:
 def check_tool(
     toolset: str, tool: ClauseCall, types: Iterable[tuple[str, ClauseCall]] = ()
 ) -> tuple[Any, Any]:
-    """Return the schemas of a tool's arguments and result, beside the named types that it uses, in order.
+    """Return the schemas of a tool's arguments and result; `types` are its named types, in order.
 
     Raises:
-        NotExpressibleError: a toolset may not hold it.
+        NotExpressibleError: A toolset cannot contain the tool.
     """
     group = call("Toolset", literal(toolset), Text("T."), tool)
     design = check_service(call("Service", literal("tools"), Text("S."), group), types)
@@ -60,10 +63,10 @@ def check_tool(
 
 
 def check_service(service: ClauseCall, types: Iterable[tuple[str, ClauseCall]] = ()) -> Any:
-    """Return the checked design of a service beside the named types that it uses, in order.
+    """Return the checked design of a service; `types` are its named types, in order.
 
     Raises:
-        NotExpressibleError: a design may not hold it.
+        NotExpressibleError: A design cannot contain the service.
     """
     builder = _Builder()
     for name, type_ in types:
@@ -83,16 +86,16 @@ class Fault:
 
     message: str
     owner: str
-    """The variable, the method or the tool that is at fault; "" if nobody can tell."""
+    """Variable, method or tool that is at fault; "" if unknown."""
     part: ClauseCall | None
-    """The clause of it that is at fault, or it itself."""
+    """Clause of the owner that is at fault, or the owner itself."""
 
 
 class BuiltDesign:
-    """A design in the last of some variables, before it is written."""
+    """A design in the last of several variables, before it is written."""
 
     def __init__(self, statements: Iterable[tuple[str, ClauseCall]], schemas: Mapping[str, Any]) -> None:
-        """Build the design; `schemas` are those that stand in files, by path."""
+        """Build the design; `schemas` are the schemas in files, by path."""
         builder = _Builder(schemas)
         for name, part in statements:
             builder.add(name, part)
@@ -110,7 +113,7 @@ class BuiltDesign:
 
 
 _DIVIDED: Final = ("Method", "Tool")
-"""Clauses whose parts are at fault by themselves, as examples always are."""
+"""Clauses whose parts have faults of their own; the same applies to every `Example`."""
 _NO_CODE: Final = compile("", "", "exec")
 
 
@@ -119,11 +122,11 @@ def _call(clause: Any, values: list[Any], keywords: dict[str, Any]) -> Any:
 
 
 _made: Final = FunctionType(_call.__code__, {"__name__": "design"})
-"""Makes a clause as a design does, so that the search for the author's call ends here."""
+"""Creates a clause as a design would, so that the search for the author's call ends here."""
 
 
 class _Builder:
-    """Makes clauses of expressions, each of which knows the variable, method or tool in which it stands."""
+    """Converts expressions to clauses, each of which records its variable, method or tool."""
 
     def __init__(self, schemas: Mapping[str, Json] | None = None) -> None:
         self.named: dict[str, Any] = {}
@@ -131,7 +134,7 @@ class _Builder:
         self._owners: list[tuple[str, ClauseCall]] = []
 
     def add(self, name: str, part: ClauseCall) -> Any:
-        """Make what a variable is, and return it."""
+        """Create the value of a variable, and return it."""
         self.named[name] = self._built(part, name, self._source(name, part))
         return self.named[name]
 
@@ -141,12 +144,12 @@ class _Builder:
         return Fault(message=finding.message, owner=owner, part=part)
 
     def _source(self, owner: str, part: ClauseCall) -> object:
-        """Return a place that is of this clause alone, in a file that has its number for a name."""
+        """Return a source that is unique for this clause: its file name is the index of the owner."""
         self._owners.append((owner, part))
         return Source(_NO_CODE.replace(co_filename=str(len(self._owners) - 1)), 0)
 
     def _built(self, part: Part | Named, owner: str, source: Any) -> object:
-        """Return the clause or the value of an expression; a name is that of a type or of a clause."""
+        """Return the clause or the value of an expression; a string names a type or a clause."""
         match part:
             case str():
                 return self.named[part] if part in self.named else value_of(part)

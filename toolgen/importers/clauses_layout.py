@@ -18,9 +18,9 @@ from toolgen.dsl.words import IMPORTS, spelling
 from toolgen.shapes.values import decimal_text
 
 MODULES: Final = {"dt": "import datetime as dt", "decimal": "import decimal", **IMPORTS}
-"""Statements that import, by the name that they bind; in the order of a module."""
+"""Import statements by the name that they bind, in the order of a module."""
 _LONGEST_PIECE: Final = 72
-"""Characters of a piece of a long string, with its quotes: a line of 100 holds it where attributes stand."""
+"""Maximum length of a piece of a long string, with quotes: it fits a line of 100 in an attribute."""
 _QUOTED: Final = frozenset("\\\"'")
 _ESCAPES: Final = {"\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r"}
 
@@ -38,7 +38,7 @@ class Text:
 
 @frozen_record(kw_only=False)
 class CodeValue:
-    """A value, and the expression of Python that makes it."""
+    """A value, and the Python expression that creates it."""
 
     value: object
     flat: str
@@ -46,7 +46,7 @@ class CodeValue:
 
 @frozen_record(kw_only=False)
 class Named:
-    """A keyword argument, whose name need not be an identifier."""
+    """A keyword argument, whose name does not need to be an identifier."""
 
     keyword: str
     value: Part
@@ -106,7 +106,7 @@ def call(clause: str, *parts: Part | Named) -> ClauseCall:
 
 
 def parts_in(part: Part | Named) -> Iterator[Part]:
-    """Yield an expression and all that stands in it."""
+    """Yield an expression and all its inner expressions."""
     waiting = [part]
     while waiting:
         part = waiting.pop()
@@ -117,7 +117,7 @@ def parts_in(part: Part | Named) -> Iterator[Part]:
 
 
 def _arguments(parts: tuple[Part | Named, ...]) -> Iterator[str]:
-    """Yield arguments as text; from the first keyword that is not an identifier, all stand in one dict."""
+    """Yield arguments as text; starting with the first keyword that is not an identifier, use one dict."""
     for at, part in enumerate(parts):
         if isinstance(part, Named) and not part.is_plain:
             odd = [each for each in parts[at:] if isinstance(each, Named)]
@@ -136,7 +136,7 @@ def string(value: str) -> str:
 
 
 def pattern(value: str) -> str:
-    """Return a literal of a regular expression, raw where backslashes would double."""
+    """Return a literal for a regular expression, raw if backslashes would have to be doubled."""
     raw = "\\" in value and value.isprintable() and not value.endswith("\\")
     if raw and '"' not in value:
         return f'r"{value}"'
@@ -146,7 +146,7 @@ def pattern(value: str) -> str:
 
 
 def literal(value: object) -> CodeValue:
-    """Return the expression of a value that a design can hold: JSON, bytes, a date, a decimal, a tuple."""
+    """Return the expression for a value that a design allows: JSON, bytes, a date, a decimal, a tuple."""
     return CodeValue(value, _expression(value))
 
 
@@ -173,12 +173,12 @@ def _expression(value: object) -> str:
 
 @lru_cache(4_096)
 def _in_pieces(value: str) -> str:
-    """Return the literals of a string in pieces; a text of many operations is cut once."""
+    """Return a string as literals in pieces; cached, because many operations share texts."""
     return " ".join(map(string, _pieces(value)))
 
 
 def _pieces(value: str) -> list[str]:
-    """Return the string cut behind spaces and line feeds."""
+    """Return the string cut after spaces and line feeds."""
     if not _is_long(value):
         return [value]
     pieces = [""]
@@ -193,7 +193,7 @@ def _pieces(value: str) -> list[str]:
 
 
 def _is_long(text: str) -> bool:
-    """Return whether a string is longer than a piece, with its quotes; a character takes ten at most."""
+    """Return whether a string with its quotes exceeds a piece; one character needs at most ten."""
     if len(text) + 2 > _LONGEST_PIECE:
         return True
     is_plain = 10 * len(text) + 2 <= _LONGEST_PIECE or (text.isprintable() and _QUOTED.isdisjoint(text))

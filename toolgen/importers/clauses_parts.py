@@ -1,4 +1,4 @@
-"""Parts of clauses that need no other clause: enumerations, constraints, descriptions and values."""
+"""Parts of clauses without other clauses: enumerations, constraints, descriptions and values."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _CONSTRAINTS: Final = {
 
 
 def nullable_type(node: Node) -> Part:
-    """Return a node without null, which an optional attribute accepts anyway."""
+    """Return the type of a node without null, which an optional attribute accepts anyway."""
     rest = without_null(node)
     if NULL not in node.get("anyOf", ()):
         return schema_clause(compact(node))
@@ -36,7 +36,7 @@ def enum_clause(members: list[str | int], meanings: list[str]) -> tuple[Part, tu
 
 
 def enum_values(members: list[str | int], meanings: list[str]) -> Iterator[Part]:
-    """Yield the values of an enumeration, each with what it means."""
+    """Yield the values of an enumeration, each with its meaning."""
     for member, meaning in zip(members, meanings, strict=True):
         text = " ".join(meaning.split())
         yield call("Value", literal(member), Text(text)) if text else literal(member)
@@ -46,7 +46,7 @@ def constraints_of(node: Node, type_: Part) -> tuple[Named, ...]:
     """Return the constraints of a node that becomes this type.
 
     Raises:
-        NotExpressibleError: a design may not have them together.
+        NotExpressibleError: A design does not allow this combination.
     """
     constraints = tuple(
         Named(word, pattern_value(node[key]) if key == "pattern" else literal(node[key]))
@@ -63,7 +63,7 @@ def pattern_value(text: str) -> CodeValue:
 
 
 def with_constraints(type_: Part, constraints: tuple[Named, ...]) -> Part:
-    """Return a type that carries its own constraints."""
+    """Return a type that includes the constraints."""
     if not constraints:
         return type_
     if isinstance(type_, ClauseCall):
@@ -73,7 +73,7 @@ def with_constraints(type_: Part, constraints: tuple[Named, ...]) -> Part:
 
 
 def integral(value: Json, node: Node) -> Json:
-    """Return a default of whole numbers as an int: 5.0 is written 5."""
+    """Return an integral default as an int: 5.0 becomes 5."""
     is_whole = node.get("type") == "integer" or "enum" in node
     return int(value) if is_whole and isinstance(value, float) and value.is_integer() else value
 

@@ -14,14 +14,14 @@ from .clauses_layout import Part, call, literal
 
 _OBJECTS: Final = ("properties", "patternProperties", *REFERENCES, "$id", "$defs", "definitions")
 _LONGEST: Final = 188
-"""Characters of a schema."""
+"""Maximum number of characters of a schema."""
 
 
 def schema_clause(node: Node) -> Part:
-    """Return the clause for a node that stays a schema.
+    """Return the clause for a node that remains a schema.
 
     Raises:
-        NotExpressibleError: it holds objects or references, or is too long to read.
+        NotExpressibleError: The schema contains objects or references, or is too long to be readable.
     """
     schema = _with_titles(as_written(node))
     held = literal(schema)
@@ -33,7 +33,7 @@ def schema_clause(node: Node) -> Part:
 
 
 def _with_titles(schema: Any) -> Any:
-    """Return a node whose enums with meanings are constants with titles."""
+    """Return a node in which enums with meanings are replaced by constants with titles."""
     match schema:
         case {"enum": list(values)} if MEANINGS in schema:
             choices = [
@@ -50,17 +50,17 @@ def _with_titles(schema: Any) -> Any:
 
 
 def as_written(node: Node) -> Node:
-    """Return a node without the annotations that its attribute has."""
+    """Return a node without the annotations that belong to its attribute."""
     return {key: value for key, value in node.items() if key not in ANNOTATIONS}
 
 
 def notes(node: Node) -> Node:
-    """Return the annotations of an attribute, beside its type."""
+    """Return the annotations of a node, which belong to its attribute."""
     return {key: value for key, value in node.items() if key in ANNOTATIONS}
 
 
 def compact(node: Node) -> Node:
-    """Return a union of the normal form as a list of types, or as one enum, as authors write them."""
+    """Return a normal-form union as a list of types or as one enum, as authors write it."""
     schema = as_written(node)
     branches = schema.get("anyOf")
     if not isinstance(branches, list) or len(schema) > 1:

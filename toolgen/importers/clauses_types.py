@@ -1,4 +1,4 @@
-"""The selection of classes that become named types, and the order of these types above the tools."""
+"""Selection of the classes that become named types, and their order before the tools."""
 
 from __future__ import annotations
 
@@ -20,24 +20,24 @@ class TypePlan:
     """The named types of one root."""
 
     order: tuple[str, ...]
-    """Classes, each behind those that it names by value."""
+    """Classes, each after the classes that it refers to by value."""
     tags: dict[str, str]
-    """The tags that classes stand under wherever they are used, as branches of unions."""
+    """Tags of classes that are always branches of unions."""
 
     def is_below(self, name: str, other: str | None) -> bool:
-        """Return whether the type is defined below another, or is the other, so that it needs quotes."""
+        """Return whether the type is defined after another, or is the same, so that its name needs quotes."""
         return other is not None and self.order.index(name) >= self.order.index(other)
 
 
 def type_plan(
     root: Node, classes: Classes, shared: Container[str] = (), *, all_named: bool = False
 ) -> TypePlan:
-    """Return which classes get a name: those that are used twice or refer to themselves, or all of them.
+    """Return the classes that get a name: those that are used twice or are recursive, or all of them.
 
-    A class that is a branch in one place and none in another is written out where it is a branch.
+    A class that is a branch in one place and not in another is written inline where it is a branch.
 
     Raises:
-        NotExpressibleError: a class that leads back to itself is a branch in one place and none in another.
+        NotExpressibleError: A recursive class is a branch in one place and not in another.
     """
     uses: dict[str, list[str | None]] = {name: [] for name in classes}
     inside = {name: [*_uses(class_)] for name, class_ in classes.items()}
@@ -70,22 +70,22 @@ def type_plan(
 
 
 def _uses(class_: Node) -> Iterator[tuple[str, str | None]]:
-    """Yield the classes that a class refers to, each with the tag of the union it stands in."""
+    """Yield the classes that a class refers to, each with the tag of its union."""
     for node in class_["properties"].values():
         yield from targets(node)
 
 
 def reached(classes: Classes, name: str | None) -> Iterator[Node]:
-    """Yield the classes that a class leads to, and itself."""
+    """Yield a class and all classes that it refers to, directly or indirectly."""
     names = ordered([name] if name else [], lambda each: [other for other, _ in _uses(classes[each])])
     yield from (classes[each] for each in names)
 
 
 def named_apart(root: Node, classes: Classes) -> str | None:
-    """Return the class of a schema, each property of which has a name of its own in Python.
+    """Return the class of a schema whose properties have distinct names in Python.
 
     Raises:
-        NotExpressibleError: two have one name, or two of a class that it leads to.
+        NotExpressibleError: Two properties have the same name, in this class or one that it refers to.
     """
     own = target(root)
     for class_ in reached(classes, own):
@@ -95,7 +95,7 @@ def named_apart(root: Node, classes: Classes) -> str | None:
 
 
 def _recursive(follows: Mapping[str, Iterable[str]]) -> set[str]:
-    """Return the classes that refer to themselves, directly or not."""
+    """Return the classes that refer to themselves, directly or indirectly."""
     recursive = set()
     for name, others in follows.items():
         seen: set[str] = set()
@@ -111,7 +111,7 @@ def _recursive(follows: Mapping[str, Iterable[str]]) -> set[str]:
 
 
 def ordered(roots: Iterable[T], inside: Callable[[T], Iterable[T]]) -> Iterator[T]:
-    """Yield roots and all that they lead to, each after what is inside it, as far as there are no cycles."""
+    """Yield roots and all that they refer to, each after its dependencies, except in cycles."""
     entered: set[T] = set()
     waiting = [(each, False) for each in reversed([*roots])]
     while waiting:

@@ -1,6 +1,6 @@
-"""Strings that are Python values in a design: types with limits, defaults and examples.
+"""Strings that become Python values in a design: types with limits, defaults and examples.
 
-A design writes a date as a date, never as a string.
+A design contains a date as a date, never as a string.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ TYPED_FORMATS: Final = {
     "uuid": "Uuid",
     "uri": "Url",
 }
-"""Words by the format that means them."""
+"""Clause names by the format that they represent."""
 
 ALL_FORMATS: Final = frozenset([*TYPED_FORMATS, *STRING_FORMATS])
-"""The formats that have a type."""
+"""Formats that have a type."""
 REQUEST_FORMATS: Final = frozenset(["byte", "date-time", "date", "uuid", "uri"])
-"""Formats of requests that become types, although by JSON Schema they are notes."""
+"""Formats in requests that become types, although JSON Schema treats them as annotations."""
 
 _KINDS: Final[dict[str, ScalarKind]] = {
     "byte": "bytes",
@@ -41,13 +41,13 @@ _KINDS: Final[dict[str, ScalarKind]] = {
     "date": "date",
     "duration": "duration",
 }
-"""Types whose values are not strings in Python, by their format."""
+"""Types whose values are not strings in Python, by format."""
 
 
 def holds(node: Node, value: object, typed: Collection[str] = ALL_FORMATS) -> bool:
-    """Return whether a JSON value that fits a node can be written beside its type in a design.
+    """Return whether a JSON value that fits a node can be written next to its type in a design.
 
-    These formats of the node are types: the value of an address has its form, and a date is no string.
+    `typed` are the formats that are types: a URI must be well-formed, and a date is not a string.
     """
     formats = set(_formats(node)).intersection(typed)
     if not formats or value is None or value in ([], {}):
@@ -70,10 +70,10 @@ def _formats(node: Node) -> Iterator[str]:
 
 
 def limited_clause(node: Node) -> tuple[Part, tuple[Named, ...]]:
-    """Return the type clause of a node with such limits, and its constraints.
+    """Return the type clause of a node with format-specific limits, and its constraints.
 
     Raises:
-        NotExpressibleError: the limits are not those of one of these types.
+        NotExpressibleError: The limits do not match a type.
     """
     type_ = annotated_type(node)
     if type_ is None:
@@ -83,25 +83,28 @@ def limited_clause(node: Node) -> tuple[Part, tuple[Named, ...]]:
 
 
 def limited_type(node: Node) -> ScalarType | None:
-    """Return the type of a node with such limits, null beside it or not; None of every other node."""
+    """Return the type of a node with format-specific limits, nullable or not; None for other nodes."""
     rest = without_null(node)
     return annotated_type(rest[0]) if len(rest) == 1 and is_annotated(rest[0]) else None
 
 
 def _type_of_format(node: Node) -> ScalarType | None:
-    """Return the type of a node that is a text of such a format, null beside it or not."""
+    """Return the type of a string node with a typed format, nullable or not."""
     kind = _KINDS.get(_format(node))
     return ScalarType(kind=kind) if kind else None
 
 
 def _format(node: Node) -> str:
-    """Return the format of a text, null beside it or not; "" for none."""
+    """Return the format of a string node, nullable or not; "" for none."""
     rest = without_null(node)
     return str(rest[0].get("format", "")) if len(rest) == 1 else ""
 
 
 def python_value(node: Node, value: Json, typed: Collection[str]) -> object:
-    """Return a default or an example as a value of the Python type of its node; these formats are types."""
+    """Return a default or an example as a Python value of its node.
+
+    `typed` are the formats that are types.
+    """
     type_ = limited_type(node) or (_type_of_format(node) if _format(node) in typed else None)
     return value if type_ is None or not isinstance(value, str) else Validator(type_, {}).parse(value)
 

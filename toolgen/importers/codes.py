@@ -15,7 +15,7 @@ def finding_at(code: Code, pointer: str, message: str, *, hint: str = "", tool: 
 
 
 def is_loss(finding: Finding) -> bool:
-    """Return whether the design lacks the subject of a finding: a tool, or a fact about one."""
+    """Return whether the design lacks what a finding is about: a tool, or a fact about one."""
     return not finding.is_warning or finding.code == LEFT_OUT.name
 
 
@@ -199,4 +199,4 @@ MORE_PAGES: Final = Code(
 IMPORTS: Final[Mapping[str, Code]] = MappingProxyType(
     {code.name: code for code in list(globals().values()) if isinstance(code, Code)}
 )
-"""The codes of this file by name."""
+"""Codes in this file, by name."""

@@ -1,4 +1,4 @@
-"""Schemas that no value satisfies: values that the type refuses, and rules that exclude each other."""
+"""Contradictory schemas: values that the type rejects, and rules that exclude each other."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from toolgen.shapes.foreign.reader.merging import named_types
 from toolgen.shapes.union_shapes import types_of
 
 Follow: TypeAlias = Callable[[str, str], tuple[Any, str] | None]
-"""Returns what a reference at a place leads to, with its own place; None for nothing."""
+"""Returns the target of a reference at a place, with the target's place; None if there is none."""
 Part: TypeAlias = tuple[Any, str]
 """A schema with its place."""
 
@@ -23,7 +23,7 @@ _NAMES: Final = tuple(_TYPES)
 _HARMLESS: Final = frozenset(
     ("type", "items", "properties", "additionalProperties", "pattern", *(row.keyword for row in FLAGS))
 )
-"""Keywords beside which a value fits, whatever the parts say that they hold."""
+"""Keywords that never cause a contradiction, regardless of their subschemas."""
 _HOLDERS: Final[tuple[tuple[Holder, frozenset[str]], ...]] = (
     ("string", frozenset(["string"])),
     ("number", frozenset(["number", "integer"])),
@@ -32,7 +32,7 @@ _HOLDERS: Final[tuple[tuple[Holder, frozenset[str]], ...]] = (
 )
 _, _MOST_KEYS = lengths_of("map")
 _CONDITIONS: Final = ("not", "if", "contains", "dependentSchemas", "propertyNames", "$defs", "definitions")
-"""Keywords below which a schema that refuses all may be meant, or is nobody's."""
+"""Keywords whose subschemas may reject everything on purpose, or are unused."""
 _UNIONS: Final = ("anyOf", "oneOf")
 _JOINING: Final = frozenset(("$ref", "allOf"))
 _ROWS: Final = {
@@ -40,7 +40,7 @@ _ROWS: Final = {
 }
 _BOUNDS: Final = frozenset(row.keyword for rows in _ROWS.values() for row in rows)
 _SINGLE: Final = _HARMLESS | _BOUNDS
-"""Keywords of which nothing is refused while at most one is a bound."""
+"""Keywords that cannot contradict each other while at most one is a bound."""
 _MOST_PARTS: Final = 100
 _MOST_BRANCHES: Final = 50
 _DEEPEST: Final = 3
@@ -55,10 +55,10 @@ def contradictions(
     takes_nullable: bool = False,
     is_3_0: bool = False,
 ) -> Iterator[tuple[str, str, str]]:
-    """Yield place, fault and hint of each enum with refused values, and of each schema that no value fits.
+    """Yield place, fault and hint of each enum with rejected values, and of each unsatisfiable schema.
 
-    With `takes_nullable`, `nullable` says that null may be sent; with `is_3_0`, no rule beside a reference
-    counts, as in OpenAPI 3.0.
+    With `takes_nullable`, `nullable` allows null; with `is_3_0`, keywords next to a reference are ignored, as
+    in OpenAPI 3.0.
     """
 
     def local(reference: str, at: str) -> Part | None:
@@ -83,7 +83,7 @@ def contradictions(
 
 
 class _Rules:
-    """Rules of the schemas of a document."""
+    """Satisfiability rules for the schemas of a document."""
 
     def __init__(self, follow: Follow, *, takes_nullable: bool, is_3_0: bool) -> None:
         self._follow = follow
@@ -91,7 +91,7 @@ class _Rules:
         self._takes_nullable = takes_nullable
 
     def refused_choices(self, schema: dict[str, Json]) -> tuple[str, str] | None:
-        """Return keyword and fault of a choice with values that the type beside it refuses."""
+        """Return keyword and fault of an enum or const with values that its type rejects."""
         keyword = "const" if "const" in schema else "enum"
         values = [schema["const"]] if keyword == "const" else schema.get("enum")
         if not isinstance(values, list) or "type" not in schema:
@@ -102,7 +102,7 @@ class _Rules:
         return (keyword, f"contains {shown:.80}, which the type next to it refuses") if refused else None
 
     def refusal_at(self, schema: dict[str, Json], place: str) -> str:
-        """Return why no value fits a schema; "" if one can, or if the reason belongs to a part of it."""
+        """Return why no value fits a schema; "" if one can, or if the reason is in a subschema."""
         if self._is_nullable(schema) or self._is_reference(schema):
             return ""
         words = CONSTRAINTS.intersection(schema)
@@ -121,7 +121,7 @@ class _Rules:
         return self._takes_nullable and schema.get("nullable") is True
 
     def _parts(self, waiting: Sequence[Part]) -> list[Part]:
-        """Return schemas with all that `allOf` and references join to them; each once."""
+        """Return schemas with all parts that `allOf` and references add to them, each once."""
         stack, seen, parts = [*reversed(waiting)], set[int](), list[Part]()
         while stack and len(parts) < _MOST_PARTS:
             schema, place = stack.pop()
@@ -137,7 +137,7 @@ class _Rules:
         return parts
 
     def _joined(self, schema: dict[str, Json], place: str) -> Iterator[Part]:
-        """Yield what `allOf` and a reference join to a schema."""
+        """Yield the parts that `allOf` and a reference add to a schema."""
         joined = [] if self._is_reference(schema) else _list(schema, "allOf")
         for n, part in enumerate(joined):
             yield part, f"{place}/allOf/{n}"
@@ -146,7 +146,7 @@ class _Rules:
             yield target
 
     def _refusal(self, parts: Sequence[Part], depth: int) -> str:
-        """Return why no value fits all of some parts; "" if one can."""
+        """Return why no value fits all of the parts; "" if one can."""
         schemas: list[dict[str, Any]] = [part for part, _ in parts if isinstance(part, dict)]
         if len(schemas) < len(parts) or any(map(rejects_all, schemas)):
             return "a part of it is false or not: {}"
@@ -201,7 +201,7 @@ class _Rules:
         return ""
 
     def _refusal_of_branches(self, parts: Sequence[Part], depth: int) -> str:
-        """Return why each branch of a union is refused by what stands around it; "" if one is not."""
+        """Return why each branch of a union is rejected by the surrounding schema; "" if one is not."""
         if not depth or not any(_list(part, word) for part, _ in parts for word in _UNIONS):
             return ""
         rest: list[Part] = [
@@ -224,7 +224,7 @@ class _Rules:
 
 
 def _types(schema: dict[str, Any], is_nullable: bool) -> frozenset[str]:
-    """Return the JSON types that a schema takes: a number may be an integer."""
+    """Return the JSON types that a schema accepts; a number can be an integer."""
     kinds = schema.get("type", [])
     if not isinstance(kinds, str | list) or not kinds:
         return _TYPES
@@ -235,7 +235,7 @@ def _types(schema: dict[str, Any], is_nullable: bool) -> frozenset[str]:
 
 
 def _common_values(schemas: Sequence[dict[str, Any]]) -> list[Any] | None:
-    """Return the values that all choices have; None if there is no choice."""
+    """Return the values that all enums and consts have in common; None if there are none."""
     common: dict[object, object] | None = None
     for schema in schemas:
         lists = [[schema["const"]]] if "const" in schema else []
@@ -247,7 +247,7 @@ def _common_values(schemas: Sequence[dict[str, Any]]) -> list[Any] | None:
 
 
 def _crossing(schemas: Sequence[dict[str, Any]], holder: Holder) -> str:
-    """Return how the limits of a kind of value exclude each other; "" if they do not."""
+    """Return how the limits for a kind of value exclude each other; "" if they do not."""
     limits = _limits(schemas, holder)
     for low, least in limits:
         for high, most in limits:
@@ -259,7 +259,7 @@ def _crossing(schemas: Sequence[dict[str, Any]], holder: Holder) -> str:
 
 
 def _is_within(value: Json, schemas: Sequence[dict[str, Any]]) -> bool:
-    """Return whether a value, or its size, is within the limits of its kind."""
+    """Return whether a value, or its size, is within the limits for its kind."""
     kinds = types_of(value)
     size = len(value) if isinstance(value, str | list | dict) else value
     return all(

@@ -1,7 +1,7 @@
-"""A design module for the tools of a source: clauses where possible, and schema files for the rest.
+"""A design module for the tools of a source: clauses if possible, schema files for the rest.
 
-The user owns the text from then on. It builds without a diagnostic: names, classes and limits that a design
-would refuse are replaced here and reported as findings.
+The user owns the text from then on. It builds without diagnostics: names, classes and limits that a design
+would reject are replaced here and reported as findings.
 """
 
 from __future__ import annotations
@@ -51,15 +51,15 @@ _CLAUSE_NAMES: Final[dict[Side, str]] = {"args": "Args", "result": "Return"}
 
 @frozen_record
 class DesignFiles:
-    """A design module and the schemas beside it."""
+    """A design module and its schema files."""
 
     files: dict[str, str]
-    """Text by relative path, the module first; its lines are not broken yet."""
+    """Texts by relative path, the module first; lines are not broken yet."""
     findings: tuple[Finding, ...]
     imported: int
     """Number of tools in the design."""
     names: Mapping[str, str] = field(default_factory=dict[str, str])
-    """The names that were given, by what they stand for in the source."""
+    """Assigned names, by identity in the source."""
 
 
 def design_files(
@@ -67,8 +67,8 @@ def design_files(
 ) -> DesignFiles:
     """Return the design module `<name>.py` with one toolset, and the schema files that it refers to.
 
-    Tools keep their names if possible; otherwise `Meta(name=…)` has the original name. `names` are those of
-    the last import.
+    Tools keep their names if possible; otherwise `Meta(name=…)` contains the original name. `names` are the
+    names of the last import.
     """
     toolset = identifier(name, "tools")[: naming.LONGEST_NAME].rstrip("_")
     return _Module(source, toolset, service, DesignNames(names)).files()
@@ -97,14 +97,14 @@ class _Module:
         )
 
     def _named(self) -> list[tuple[ImportedTool, str]]:
-        """Return the tools with their names in the design, without those whose names are too long."""
+        """Return the tools with their names in the design, except tools whose names are too long."""
         wanted: dict[str, tuple[ImportedTool, str]] = {}
         alike = Counter[str]()
         for tool in self._source.tools:
             name = identifier(tool.name, "tool")
             if len(name) <= naming.LONGEST_NAME:
                 identity = f"tool {tool.name}"
-                while identity in wanted:  # a source may have several tools of one name
+                while identity in wanted:  # a source can contain several tools with one name
                     alike[tool.name] += 1
                     identity = f"tool {tool.name} {alike[tool.name] + 1}"
                 wanted[identity] = tool, name
@@ -164,8 +164,8 @@ class _Module:
         )
 
     def _normal(self, tool: ImportedTool) -> ImportedTool | None:
-        """Return a tool with its schemas and texts in normal form; None when it is left out."""
-        if tool.formats_are_types:  # functions of the author's own
+        """Return a tool with schemas and texts in normal form; None if it is left out."""
+        if tool.formats_are_types:  # the author's own functions
             return tool
         pointer = tool.pointer
         try:
@@ -203,7 +203,7 @@ class _Module:
     def _object(
         self, tool: ImportedTool, reading: Reading | None, name: str, side: Side, source_schema: object
     ) -> Part | None:
-        """Return `Args` or `Return` of a tool; None if it can be left out."""
+        """Return `Args` or `Return` of a tool; None if it can be omitted."""
         word = _CLAUSE_NAMES[side]
         foreign = reading.foreign if reading else None
         if foreign is None or reading is None:
@@ -240,7 +240,7 @@ class _Module:
     def _in_attributes(
         self, tool: ImportedTool, class_name: str, word: str, source_schema: object, pointer: str
     ) -> Part:
-        """Return `Args` or `Return` of a function, some of whose attributes have a schema as type."""
+        """Return `Args` or `Return` of a function with schemas as types of some attributes."""
         clause = call(word, *AttributesWriter(self._toolset, class_name, self._types).of(source_schema))
         types = [(type_.name, type_.text) for type_ in self._types.types]
         schemas = check_tool(self._toolset, call("Tool", literal("tool"), Text("T."), clause), types)
@@ -252,7 +252,7 @@ class _Module:
     def _find_lost_notes(
         self, tool: ImportedTool, source_schema: object, written: object, pointer: str
     ) -> None:
-        """Report the annotations of the source's schema that the design lacks."""
+        """Report the annotations in the source's schema that the design leaves out."""
         lost = [pointer + place for place in lost_notes(source_schema, written, tool.name)]
         if tool.formats_are_types:
             lost = [place for place in lost if not place.endswith("/format")]
@@ -265,7 +265,7 @@ class _Module:
             self._find(codes.NOTE_LEFT_OUT, tool, pointer + unknown[0], message, hint)
 
     def _schema(self, foreign: Foreign, schema: object, name: str, side: Side) -> Part:
-        """Return the clause for a schema that stays a schema, in the module or in a file beside it."""
+        """Return the clause for a schema that remains a schema, inline or in a file."""
         self._names.claim(foreign.classes)
         try:
             word: Part = root_schema_clause(foreign)
@@ -276,7 +276,7 @@ class _Module:
         return word
 
     def _path(self, name: str, side: Side) -> str:
-        """Return the path of the schema of a tool's side, from the design module."""
+        """Return the path of the schema file for a tool's side, relative to the design module."""
         return f"{self._toolset}_schemas/{name}.{side}.json"
 
     def _module(self, tools: list[Part]) -> str:
@@ -296,10 +296,10 @@ class _Module:
 
 
 def fact_clauses(tool: ImportedTool, name: str) -> Iterator[ClauseCall]:
-    """Yield the clauses about a tool's behaviour and its name in the source."""
+    """Yield the clauses for a tool's behaviour and its name in the source."""
     hints = dict(tool.annotations)
     if hints.get("read_only"):
-        hints.pop("destructive", None)  # MCP: it means something only when the tool is not read-only
+        hints.pop("destructive", None)  # in MCP it only has a meaning if the tool is not read-only
     if hints:
         yield call("Annotations", *(Named(hint, literal(is_so)) for hint, is_so in hints.items()))
     if tool.tags:
@@ -321,7 +321,7 @@ def _icon(of: Icon) -> ClauseCall:
 
 
 def module_text(about: str, statements: list[tuple[str, ClauseCall]]) -> str:
-    """Return a design module of these variables, with the imports that it needs."""
+    """Return a design module with these variables and the imports that they need."""
     used = {name for _, part in statements for name in modules_in(part)}
     lines = [line for name, line in MODULES.items() if name in used]
     groups = [line for line in lines if "toolgen" not in line], [line for line in lines if "toolgen" in line]
@@ -330,7 +330,7 @@ def module_text(about: str, statements: list[tuple[str, ClauseCall]]) -> str:
 
 
 def modules_in(part: Part) -> Iterable[str]:
-    """Yield the modules that an expression needs: for clauses, and for dates, durations and decimals."""
+    """Yield the modules that an expression needs: for clauses, dates, durations and decimals."""
     for inner in parts_in(part):
         word = inner.clause if isinstance(inner, ClauseCall) else inner
         if isinstance(word, str) and word in PREFIXES:

@@ -1,4 +1,4 @@
-"""The arguments or the result of a function, attribute by attribute, if clauses cannot express all of it.
+"""The arguments or the result of a function, attribute by attribute, if clauses cannot express everything.
 
 A method takes and returns attributes, so a single schema cannot replace them. Attributes that clauses can
 express are written as clauses; every other one has the type `JSONSchema` with the definitions that it needs.
@@ -21,7 +21,7 @@ from .design_types import TypeTable
 
 
 class AttributesWriter:
-    """Writes the attributes of one side of a tool, and their types into the table."""
+    """Writer of the attributes of one side of a tool; adds their types to the table."""
 
     def __init__(self, toolset: str, class_name: str, types: TypeTable) -> None:
         self._toolset = toolset
@@ -79,7 +79,7 @@ class AttributesWriter:
             try:
                 self._check(attribute, [])
             except NotExpressibleError:
-                pass  # the function has it
+                pass  # the function itself has the default
             else:
                 return attribute
         return call("Attribute", *parts)
@@ -90,12 +90,12 @@ class AttributesWriter:
 
 
 def is_sensitive(property_: Json) -> bool:
-    """Return whether a value of a parameter, or a part of it without a class, is marked `Sensitive`."""
+    """Return whether a parameter value, or a part of it without a class, is marked `Sensitive`."""
     return any(part.get(MARK) is True for part in objects_in(property_))
 
 
 def without_sensitive_marks(schema: Any) -> Any:
-    """Return the schema of an object without the marks that its attributes say."""
+    """Return the schema of an object without the marks that its attributes express."""
     properties = {key: _unmarked(property_) for key, property_ in schema.get("properties", {}).items()}
     return {**schema, "properties": properties}
 
@@ -105,7 +105,7 @@ def _unmarked(property_: Any) -> Any:
 
 
 def _used(schema: Json, definitions: dict[str, Json]) -> dict[str, Json]:
-    """Return the definitions that a schema refers to, directly or by others, in their order."""
+    """Return the definitions that a schema refers to, directly or indirectly, in their order."""
     used: set[str] = set()
     waiting = [schema]
     while waiting:

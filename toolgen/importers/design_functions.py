@@ -1,6 +1,6 @@
 """The service whose methods are existing functions: each tool is bound to its own method.
 
-A tool and its method share one type of the arguments and one of the result, so nothing is converted.
+A tool and its method share one type for the arguments and one for the result, so nothing is converted.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from .names import DesignNames
 from .tool import ImportedTool
 
 _SIDES: Final = {"Args": ("Payload", "arguments"), "Return": ("Result", "return")}
-"""Clause of the method for each clause of its tool, and the suffix of the type that both share."""
+"""Clause of the method for each clause of its tool, and the suffix of the type that they share."""
 
 
 class BoundTools:
@@ -28,16 +28,16 @@ class BoundTools:
         self._names = names
         self._methods: list[ClauseCall] = []
         self.types: list[NamedType] = []
-        """Those that no source has named; they refer to those of the source."""
+        """Types without a name in the source; they refer to types of the source."""
 
     def bind(self, tool: ImportedTool, name: str, description: str, clauses: list[Part]) -> Iterator[Part]:
-        """Yield the clauses of a tool with its types shared, and `BindTo`, and keep its method."""
+        """Yield the clauses of a tool with shared types and `BindTo`, and store its method."""
         children: list[Part] = []
         for clause in clauses:
             assert isinstance(clause, ClauseCall), "Args or Return"
             word, last = _SIDES[clause.clause]
             if clause.clause == "Return" and tool.result is None:
-                continue  # of a function without a result
+                continue  # the function has no result
             shared = self._shared(naming.class_name(name, last), clause, f"object {tool.name} {word}")
             children.append(call(word, shared))
             yield call(clause.clause, shared)
@@ -47,11 +47,11 @@ class BoundTools:
         yield call("BindTo", literal(self._service), literal(name))
 
     def parts(self) -> tuple[ClauseCall, ...]:
-        """Return what the service has beside its toolset."""
+        """Return the parts of the service other than its toolset."""
         return (call("Functions", literal(self._module)), *self._methods) if self._methods else ()
 
     def _shared(self, wanted: str, clause: ClauseCall, identity: str) -> Part:
-        """Return the name of the type that stands in a clause, which is made where it has none."""
+        """Return the name of the type in a clause; create the type if it has no name."""
         parts = clause.parts
         if len(parts) == 1 and isinstance(parts[0], str):
             return parts[0]

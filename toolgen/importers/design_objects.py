@@ -1,4 +1,4 @@
-"""The part of a tool's schema that clauses express, and the part that stays a schema."""
+"""The part of a tool's schema that clauses express, and the part that remains a schema."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ _INEXACT: Final = "the types cannot express the whole schema"
 _FLAGS: Final = tuple(row.keyword for row in FLAGS)
 _PLAIN: Final = ("string", "integer", "number", "boolean")
 _MOST_READ: Final = 200_000
-"""Values of definitions that are read again for each property that refers to one."""
+"""Maximum size of definitions that are read again for each property that refers to one."""
 _APART: Final = frozenset(["type", "properties", "required", "additionalProperties"])
-"""Keywords of an object beside which each property says all that is said of its value."""
+"""Keywords of an object that do not restrict the values of its properties beyond their own schemas."""
 
 
 def to_clauses(
     foreign: Foreign, class_name: str, types: TypeTable, *, formats_are_types: bool
 ) -> WrittenClauses:
-    """Return the clauses that mean exactly the same as a foreign schema.
+    """Return the clauses that have exactly the same meaning as a foreign schema.
 
     Raises:
-        NotExpressibleError: the words do not say exactly what the schema says.
+        NotExpressibleError: Clauses cannot express exactly the same.
     """
     shape = ClauseSource(root=foreign.root, classes=foreign.classes, formats_are_types=formats_are_types)
     if not foreign.is_exact:
@@ -46,7 +46,7 @@ def to_clauses(
 
 
 def required_defaults(schema: Node) -> Iterator[tuple[str, str]]:
-    """Yield pointer and message of each default of a required property: it has no effect, and no clause."""
+    """Yield pointer and message for each default of a required property, which has no effect or clause."""
     waiting: list[tuple[Json, str]] = [(schema, "")]
     while waiting:
         node, pointer = waiting.pop()
@@ -64,16 +64,16 @@ def required_defaults(schema: Node) -> Iterator[tuple[str, str]]:
 
 
 def _loses_default(property_: Node) -> bool:
-    """Return whether a property has a default that is more than the only value that it may have."""
+    """Return whether a property has a default other than its only allowed value."""
     return "default" in property_ and not (
         "const" in property_ and property_["const"] == property_["default"]
     )
 
 
 def _with_kept_schemas(foreign: Foreign, class_name: str) -> ClauseSource:
-    """Return the shape of a schema of which only a few properties have no exact Python type.
+    """Return the shape of a schema in which only a few properties have no exact Python type.
 
-    Those properties stand as they are, beside clauses for all others.
+    Those properties keep their schemas; clauses express all others.
     """
     schema: Node = foreign.schema
     properties = schema.get("properties")
@@ -98,7 +98,7 @@ def _with_kept_schemas(foreign: Foreign, class_name: str) -> ClauseSource:
             if is_plain and _is_plain_array(plain_classes[class_name]["properties"][key]):
                 flags[key] = {word: True for word in _FLAGS if property_.get(word) is True}
                 classes, is_exact, property_ = plain_classes, True, plain
-        if not classes:  # it refers to what stands elsewhere, which may become a leaf
+        if not classes:  # it refers to another property, which might keep its schema
             raise NotExpressibleError(_INEXACT)
         rest[key] = property_
         if not is_exact and isinstance(property_, dict):
@@ -110,28 +110,28 @@ def _with_kept_schemas(foreign: Foreign, class_name: str) -> ClauseSource:
     if not (leaves or any(flags.values())) or not is_exact:
         raise NotExpressibleError(_INEXACT)
     for key, node in classes[class_name]["properties"].items():
-        node.update(flags.get(key, {}))  # a required key needs no property
+        node.update(flags.get(key, {}))  # a required key can lack a property
     return ClauseSource(root=foreign.root, classes=classes, as_written=leaves)
 
 
 def _without_flags(property_: Node, node: Node) -> Node:
-    """Return a property without the constraints that only rules check, and a default that breaks them."""
+    """Return a property without constraints that only rules check, or a default that violates them."""
     unflagged = {word: value for word, value in property_.items() if word not in _FLAGS}
     return {word: value for word, value in unflagged.items() if word != "default" or word in node}
 
 
 def _is_plain_array(node: Node) -> bool:
-    """Return whether a node is an array of values whose equality is the same in design and JSON."""
+    """Return whether a node is an array of values with the same equality in the design and in JSON."""
     return node.get("type") == "array" and ("enum" in node["items"] or node["items"].get("type") in _PLAIN)
 
 
 def _refers(schema: object) -> bool:
-    """Return whether a schema may refer to another one."""
+    """Return whether a schema contains a reference keyword."""
     return any(not part.keys().isdisjoint(REFERENCES) for part in objects_in(schema))
 
 
 def with_good_examples(shape: ClauseSource) -> ClauseSource:
-    """Return the shape without the examples that do not fit their schema."""
+    """Return the shape without examples that do not fit their schema."""
     root = target(shape.root)
     evaluator = Evaluator({"$defs": shape.classes}, Undecided.AS_MISFIT)
     asked: dict[str, Node] = {}
@@ -141,7 +141,7 @@ def with_good_examples(shape: ClauseSource) -> ClauseSource:
         classes[name] = {**class_, "properties": dict(class_["properties"])}
         for key, property_ in class_["properties"].items():
             if shape.shared and any(each in shape.shared for each, _ in targets(property_)):
-                if not shape.is_bound:  # nothing is known here of what stands elsewhere
+                if not shape.is_bound:  # shared types are not known here
                     classes[name]["properties"][key] = {**property_, "examples": []}
                 continue
             schema = as_written(shape.as_written.get(key, property_) if name == root else property_)
@@ -176,16 +176,16 @@ def _examples(property_: Node) -> list[Json]:
 
 
 def _read(schema: Node, name: str) -> tuple[Classes, bool]:
-    """Return the classes of an object's schema, and whether they are exact; no classes of a bad one."""
+    """Return the classes of an object's schema, and whether they are exact; no classes if it is invalid."""
     foreign = read({"type": "object", **schema}, name=name, arguments=True).foreign
     return (foreign.classes, foreign.is_exact) if foreign else ({}, False)
 
 
 def root_schema_clause(foreign: Foreign) -> Any:
-    """Return the clause for a small schema without objects, such as a result that is a string.
+    """Return the clause for a small schema without objects, for example a result that is a string.
 
     Raises:
-        NotExpressibleError: it is neither.
+        NotExpressibleError: The schema is an object, or too large.
     """
     if target(foreign.root) is not None:
         raise NotExpressibleError("the schema is an object")

@@ -8,7 +8,7 @@ from .names import DesignNames, content, is_type_name, type_name
 
 
 class TypeTable:
-    """The types above the tools, in order."""
+    """The types before the tools, in order."""
 
     def __init__(self, names: DesignNames) -> None:
         self._names = names
@@ -19,12 +19,12 @@ class TypeTable:
         return tuple(self._types.values())
 
     def write(self, shape: ClauseSource, class_name: str) -> WrittenClauses:
-        """Return the clauses of a shape; `add` keeps their types.
+        """Return the clauses of a shape; `add` stores their types.
 
-        A type is called what its schema calls it, or else what generated code would call it.
+        A type has the name from its schema, or otherwise the name that generated code would use.
 
         Raises:
-            NotExpressibleError: the words cannot say it, or its names cannot stand beside the others.
+            NotExpressibleError: Clauses cannot express the shape, or its names conflict with others.
         """
         planned = plan_types(shape)
         short = {name: name.removeprefix(class_name) for name in planned.order}
@@ -48,7 +48,7 @@ class TypeTable:
         raise NotExpressibleError("the names of its classes are already used")
 
     def add(self, written: WrittenClauses) -> None:
-        """Keep the types of what was written; those that another tool has too are there already."""
+        """Store the types of written clauses, except types that another tool has added already."""
         self._names.claim(written.claims)
         for type_ in written.types:
             self._names.record(type_.name, content(type_.text.flat), type_.identity)
@@ -77,5 +77,5 @@ class TypeTable:
 
 
 def _qualified_name(name: str, class_name: str) -> str:
-    """Return the name of a type that says which tool it belongs to."""
+    """Return the name of a type that includes the class of its tool."""
     return f"{class_name}Value" if name == class_name else name

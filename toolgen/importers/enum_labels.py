@@ -1,4 +1,4 @@
-"""Values of an `enum` with names or descriptions beside it, as constants with titles.
+"""Values of an `enum` with separate names or descriptions, as constants with titles.
 
 Generators of OpenAPI documents write them under their own keywords, as a list in the order of the values or
 as an object by value. In JSON Schema they are a `oneOf` of constants, which accepts the same values.
@@ -13,17 +13,17 @@ from toolgen.contract.json_value import Json, identity
 from toolgen.shapes.foreign.reader.keywords import children
 
 LABELS: Final = ("x-enum-descriptions", "x-enumDescriptions", "x-enumNames", "x-enum-varnames", "enumNames")
-"""The keywords that hold labels of the values beside them; the first that fits is read."""
+"""Keywords with labels of enum values; the first one that fits is used."""
 
 
 _DEEPEST: Final = 128
-"""Levels that are looked into; the reader refuses a deeper schema."""
+"""Maximum depth that is searched; the reader rejects deeper schemas."""
 
 
 def with_labelled_values(schema: Any, depth: int = 0) -> Any:
-    """Return the schema with the labels of values as JSON Schema writes them; itself if it has none.
+    """Return the schema with value labels in JSON Schema form; the schema itself if it has none.
 
-    Labels that are not as many as the values stay what they are.
+    Labels are unchanged if their number differs from the number of values.
     """
     if not isinstance(schema, dict) or depth > _DEEPEST:
         return schema
@@ -45,7 +45,7 @@ def _copied(value: Json) -> object:
 
 
 def labelled(schema: dict[str, Any]) -> dict[str, Any]:
-    """Return a schema with the labels of its own values."""
+    """Return a schema with the labels of its own values in JSON Schema form."""
     values = schema.get("enum")
     is_plain = isinstance(values, list) and not {"oneOf", "const"} & schema.keys()
     if not isinstance(values, list) or not is_plain or len(set(map(identity, values))) < len(values):
@@ -62,7 +62,7 @@ def labelled(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def _texts(labels: object, values: list[Json]) -> list[str] | None:
-    """Return the label of each value; None if there are no labels, or not as many as values."""
+    """Return the label of each value; None if there are no labels, or their number differs."""
     if isinstance(labels, Mapping):
         by_value = labels
         if not labels.keys() <= set(map(str, values)):

@@ -1,6 +1,6 @@
-"""`jsonschema`: one schema, or a list of tools in the forms of model providers.
+"""`jsonschema`: one schema, or a list of tools in the formats of model providers.
 
-Forms of a record: OpenAI `{"type": "function", "function": {name, description, parameters}}` or the same
+Formats of a record: OpenAI `{"type": "function", "function": {name, description, parameters}}` or the same
 keys without nesting, Anthropic `input_schema`, MCP `inputSchema` and `outputSchema`.
 """
 
@@ -21,12 +21,12 @@ _ARGUMENTS: Final = ("input_schema", "inputSchema", "parameters")
 _RESULT: Final = ("output_schema", "outputSchema")
 _KEYS: Final = Keys(arguments=_ARGUMENTS, result=_RESULT, may_have_none=False)
 _FUNCTION: Final = Keys(arguments=_ARGUMENTS, result=_RESULT, may_have_none=True)
-"""OpenAI, "Function calling": a function without `parameters` takes none."""
+"""OpenAI, "Function calling": a function without `parameters` takes no arguments."""
 _LISTS: Final = ("tools", "functions")
 
 
 def read_schemas(document: SourceDocument) -> ReaderResult:
-    """Return the tools of a document of JSON Schema; records that are not tools become findings."""
+    """Return the tools in a JSON Schema document; records that are not tools become findings."""
     return collected(document.name, "", (*document.findings, *_tools(document)))
 
 
@@ -52,7 +52,7 @@ def _records(records: Iterable[object], pointer: str) -> Iterator[ImportedTool |
 
 
 def _is_record(value: dict[str, object]) -> bool:
-    """Return whether an object is a tool: none of these keys is a keyword of JSON Schema."""
+    """Return whether an object is a tool: none of these keys is a JSON Schema keyword."""
     return isinstance(value.get("function"), dict) or (
         isinstance(value.get("name"), str) and any(key in value for key in _ARGUMENTS)
     )

@@ -1,8 +1,9 @@
 """The ledger of an import: each note of a tool's schema that its design leaves out.
 
 Clauses accept the same values as the schema. They cannot express every annotation at every place, for example
-a format or the description of an item. A note is searched at the place where the source has it: at a property
-of the same name, in an item, in a value of a map. The note of a definition can be at any place that uses it.
+a format or the description of an item. A note is searched at the place that it has in the source: at a
+property with the same name, in an item, in a value of a map. A definition's note can be at any place that
+uses it.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from toolgen.shapes.foreign.reader.keywords import CONSTRAINTS, NAMED, children
 from .enum_labels import LABELS
 
 Place: TypeAlias = tuple[str, ...]
-"""The name of the last property above a note and the steps below it; empty for a note of a definition."""
+"""Name of the last property above a note and the steps below it; empty for a note of a definition."""
 
 STRUCTURE: Final = (
     CONSTRAINTS
@@ -28,7 +29,7 @@ STRUCTURE: Final = (
         "$schema $id $anchor $dynamicAnchor $recursiveAnchor $vocabulary additionalItems nullable".split()
     )
 )
-"""Keywords that say which values pass, or hold what does; whoever reads the schema answers for them."""
+"""Keywords that determine which values are valid, or contain schemas; the schema reader checks them."""
 _TEXTS: Final = ("title", "description")
 _ITEMS: Final = ("items", "prefixItems", "additionalItems", "unevaluatedItems")
 _VALUES: Final = ("additionalProperties", "patternProperties", "unevaluatedProperties")
@@ -36,14 +37,14 @@ _TRANSPARENT: Final = ("anyOf", "oneOf", "allOf")
 _BASE64: Final = ("contentEncoding", identity("base64"))
 """JSON Schema for the format `byte` of OpenAPI 3.0."""
 _COMPARED: Final = 200
-"""Characters of a text; a design has the beginning of a very long one."""
+"""Number of compared characters of a text; a design contains only the beginning of a very long one."""
 _MOST: Final = 200_000
-"""Schemas of one document that are looked at."""
+"""Maximum number of schemas of one document that are visited."""
 
 
 @dataclass(slots=True)
 class Notes:
-    """What a schema says at each place, and at each end of one, for a definition knows its own end alone."""
+    """Notes of a schema by place and by each suffix of it, because a definition knows only its suffix."""
 
     values: set[tuple[Place, str, Any]] = field(default_factory=set)
     texts: dict[Place, set[str]] = field(default_factory=dict)
@@ -60,7 +61,7 @@ class Notes:
             self.values.update((at, keyword, each) for at in ends)
 
     def hold(self, place: Place, keyword: str, value: Any) -> bool:
-        """Return whether a note stands at its place."""
+        """Return whether a note exists at its place."""
         if keyword in LABELS:
             labels = value.values() if isinstance(value, Mapping) else value
             return isinstance(value, Mapping | list) and all(self._has_text(place, each) for each in labels)
@@ -84,7 +85,7 @@ class Notes:
 
 
 def notes_of(root: Any, start: Any, others: Collection[str]) -> Notes:
-    """Return what a schema says that was written into a root, without that of the definitions of others."""
+    """Return the notes of a schema that was written into a root, without the definitions in `others`."""
     notes = Notes()
     for place, keyword, value, _ in _notes_in(root, start, others=others, is_written=True):
         notes.add(place, keyword, value)
@@ -92,9 +93,9 @@ def notes_of(root: Any, start: Any, others: Collection[str]) -> Notes:
 
 
 def lost_notes(schema: Any, written: object, name: str) -> Iterator[str]:
-    """Yield the JSON Pointer of each keyword that a schema has beside its rules and `written` lacks.
+    """Yield the JSON Pointer of each annotation in a schema that `written` lacks.
 
-    A title of the whole that only names the tool is none.
+    A root title that only repeats the name of the tool does not count.
     """
     words = naming.words(name)
     notes = notes_of(written, written, ())
@@ -111,10 +112,10 @@ def _plain(value: object) -> str:
 def _notes_in(
     root: Any, start: Json, *, others: Collection[str] = (), is_written: bool = False
 ) -> Iterator[tuple[Place, str, Json, str]]:
-    """Yield place, keyword, value and JSON Pointer of each note that a schema of the root leads to.
+    """Yield place, keyword, value and JSON Pointer of each note that is reachable from a schema of the root.
 
-    What was written has a definition for each schema that stays one, so that its place is where it is used;
-    nobody asks for its pointer, which is "".
+    In a written schema, the place of a definition is where it is used, because each kept schema has a
+    definition of its own. Its pointer is not needed, and is "".
     """
     seen: set[int] = set()
     waiting: list[tuple[object, Place, str]] = [(start, (), "")]
@@ -139,7 +140,7 @@ def _notes_in(
 
 
 def place_of(place: Place, tokens: tuple[str, ...]) -> Place:
-    """Return the place of a schema within another one."""
+    """Return the place of a subschema."""
     match tokens[0]:
         case "properties":
             return (tokens[-1],)

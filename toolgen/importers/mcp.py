@@ -1,6 +1,6 @@
 """`mcp`: the tool list of a server, as a file (MCP 2026-07-28, "Tools", `ListToolsResult`).
 
-The file holds the result of `tools/list`, the JSON-RPC response around it, or the bare list.
+The file contains the result of `tools/list`, the JSON-RPC response around it, or only the list.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ _HINT: Final = 'save the result of tools/list: {"tools": […]}'
 
 
 def read_mcp(document: SourceDocument) -> ReaderResult:
-    """Return the tools of a list.
+    """Return the tools in a list.
 
     Raises:
-        ToolgenError: the document is not a response of a server, or is an error response.
+        ToolgenError: The document is not a response of a server, or is an error response.
     """
     return collected(document.name, "", (*document.findings, *_tools(*_result(document.value))))
 
 
 def _result(value: object) -> tuple[object, object, str]:
-    """Return the tools, the cursor of the next page, and the pointer of the tools."""
+    """Return the tools, the cursor of the next page, and the pointer to the tools."""
     match value:
         case list():
             return value, None, ""

@@ -1,4 +1,4 @@
-"""Names in a design for parts of its source. This is the only module that makes and assigns them.
+"""Names in a design for parts of its source. Only this module creates and assigns them.
 
 A name is stored with its identity in the source, so that the next import assigns the same name even if the
 source lists the part elsewhere.
@@ -22,50 +22,50 @@ from toolgen.shapes import naming
 from .clauses_layout import MODULES
 
 _VARIABLES: Final = ("design", *MODULES, *PREFIXES, *dir(builtins), *keyword.kwlist)
-"""Names that no variable of a design can have."""
+"""Names that variables of a design must not have."""
 RENAMED: Final = "is called {0!r}, because {1!r} is the Python name of another tool, or was at its import"
 RENAMED_HINT: Final = "rename it in the design if you prefer another name"
 _EVERY_TOOLSET: Final = surface("a").keys() & surface("b").keys()
-"""Identifiers that the package of every toolset has."""
+"""Identifiers in the package of every toolset."""
 _KEYWORDS: Final = (*keyword.kwlist, *(f"client {each}" for each in keyword.kwlist))
 _NEST: Final = re.compile("^([A-Z][A-Za-z0-9]*)Controller_(?=[a-z])")
-"""The class in an id that NestJS makes of a class and a method."""
+"""Class name in an id that NestJS derives from a class and a method."""
 _DIGITS: Final = 8
-"""Hexadecimal digits of the digest in a shortened name."""
+"""Number of hexadecimal digits of the digest in a shortened name."""
 _ONE_BY_ONE: Final = frozenset(["definition", "object"])
-"""Kinds whose names are assigned one by one; those of the last import are reserved for their owners."""
+"""Kinds whose names are assigned one by one; names of the last import are reserved for their owners."""
 _CLASSES: Final = frozenset(["definition", "object", "type"])
-"""Kinds whose names are `LikeThis`, so that a number stands at their end without `_`."""
+"""Kinds whose names are `LikeThis`, so that a number is appended without `_`."""
 
 
 class DesignNames:
-    """The names of one design: reserved names, those of the last import, and those of this one.
+    """The names of one design: reserved names, names of the last import, and names of this one.
 
     An identity is a kind, followed by the part of the source that has the name.
     """
 
     def __init__(self, remembered: Mapping[str, str] | None = None) -> None:
         self.assigned: dict[str, str] = {}
-        """The names of this import by identity."""
+        """Names of this import by identity."""
         self._remembered = dict(remembered or {})
         taken = [*_EVERY_TOOLSET, *_KEYWORDS, *(f"variable {each}" for each in _VARIABLES)]
         taken += [f"code {code}" for code in RESERVED_CODES]
         taken += [f"service {module}" for module in TAKEN_MODULES]
         self._owners: dict[str, str] = dict.fromkeys(taken, "")
-        """The identifiers of generated code and of the design that are taken, and for what."""
+        """Taken identifiers of generated code and of the design, with their owners."""
         self._numbers: dict[tuple[str, str], int] = {}
         self._reserved: dict[str, set[str]] = {}
-        """The identities of the last import by identifier, for kinds that are named one by one."""
+        """Identities of the last import by identifier, for kinds whose names are assigned one by one."""
         for identity, name in self._remembered.items():
             if (kind := identity.partition(" ")[0]) in _ONE_BY_ONE:
                 for each in _identifiers(kind, name, ""):
                     self._reserved.setdefault(each, set()).add(identity)
 
     def assign_all(self, wanted: Mapping[str, Sequence[str]], within: str = "") -> dict[str, str]:
-        """Return the names of parts by identity: those of the last import first, then the wanted ones.
+        """Return the names of parts by identity: names of the last import first, then the wanted ones.
 
-        Of the wanted names of a part the first that is free counts, else the last with a number. Names of
-        errors and arguments are those `within` a tool.
+        A part gets the first free one of its wanted names, otherwise the last one with a number. `within` is
+        the tool of errors and arguments.
         """
         for identity in wanted:
             self._assign(identity, [self._remembered.get(identity, "")], within)
@@ -74,7 +74,7 @@ class DesignNames:
         return {identity: self.assigned[identity] for identity in wanted}
 
     def assign(self, identity: str, *wanted: str, also: str = "") -> str:
-        """Return the name of one part; `also` is another identity by which the last import may know it."""
+        """Return the name of one part; the last import can also have known it by the identity `also`."""
         names = [self._remembered.get(each, "") for each in (identity, also)]
         self._assign(identity, [*names, *wanted], "", also)
         self._assign(identity, self._numbered(identity, wanted), "", also)
@@ -83,15 +83,15 @@ class DesignNames:
         return self.assigned[identity]
 
     def remembered(self, identity: str) -> str:
-        """Return the name from the last import; "" for none."""
+        """Return the name from the last import; "" if there is none."""
         return self._remembered.get(identity, "")
 
     def record(self, name: str, *identities: str) -> None:
-        """Record a name that was made of free identifiers elsewhere."""
+        """Record a name that was created elsewhere from free identifiers."""
         self.assigned.update(dict.fromkeys(identities, name))
 
     def are_free(self, identifiers: Iterable[str]) -> bool:
-        """Return whether identifiers are free, and differ from each other."""
+        """Return whether identifiers are free and distinct."""
         each = list(identifiers)
         return len(set(each)) == len(each) and self._owners.keys().isdisjoint(each)
 
@@ -101,22 +101,22 @@ class DesignNames:
         return owners is not None and owners.isdisjoint(identities)
 
     def claim(self, identifiers: Iterable[str], owner: str = "object") -> None:
-        """Take identifiers; those of objects until they are written anew."""
+        """Take identifiers; those of objects until the next `restart`."""
         for each in identifiers:
             self._owners.setdefault(each, owner)
 
     def restart(self) -> None:
-        """Release the names of objects and variables, because they are written anew."""
+        """Release the names of objects and variables, because they are written again."""
         self._owners = {each: owner for each, owner in self._owners.items() if not _is_written(owner)}
         self.assigned = {each: name for each, name in self.assigned.items() if not _is_written(each)}
         self._numbers.clear()
 
     def claim_arguments(self, keys: Iterable[str], tool: str) -> None:
-        """Take the names of arguments that stay what they are."""
+        """Take the names of arguments that are not renamed."""
         self.claim((each for key in keys for each in _identifiers("argument", key, tool)), tool)
 
     def _assign(self, identity: str, names: Iterable[str], within: str, also: str = "") -> None:
-        """Assign the first free one of some names to a part that has no name yet."""
+        """Assign the first free name to a part that has none yet."""
         kind = identity.partition(" ")[0]
         for name in names if identity not in self.assigned else ():
             identifiers = [*_identifiers(kind, name, within)] if name else []
@@ -128,7 +128,7 @@ class DesignNames:
                 return
 
     def _numbered(self, identity: str, names: Sequence[str]) -> Iterator[str]:
-        """Yield names, then the last one with each number that it has not had yet."""
+        """Yield the names, then the last one with increasing numbers."""
         yield from names
         kind, last = identity.partition(" ")[0], names[-1]
         while True:
@@ -138,14 +138,14 @@ class DesignNames:
 
 
 def _is_written(identity: str) -> bool:
-    """Return whether an identity is of what is written in several rounds."""
+    """Return whether an identity belongs to a part that is written in several rounds."""
     return identity.partition(" ")[0] in ("object", "variable")
 
 
 def _identifiers(kind: str, name: str, within: str) -> Iterator[str]:
-    """Yield the identifiers that generated code and the design make of a name.
+    """Yield the identifiers that generated code and the design derive from a name.
 
-    Classes stand as they are called; what is none of them is told apart by a word before it.
+    Class names are used as they are; other identifiers have a word as prefix.
     """
     match kind:
         case "tool":
@@ -178,9 +178,10 @@ def _identifiers(kind: str, name: str, within: str) -> Iterator[str]:
 
 
 def identifier(name: str, otherwise: str) -> str:
-    """Return the name in the form `like_this`; it begins with `otherwise` where no other start is left.
+    """Return the name in the form `like_this`.
 
-    Capitals begin words, unless the name would get too long by that.
+    Use `otherwise` as a prefix if it would not start with a letter.
+    Capitals begin words, unless the name would get too long.
     """
     if naming.TOOL_NAME.fullmatch(name):
         return name
@@ -205,13 +206,13 @@ def _begun(text: str, otherwise: str) -> str:
 
 
 def is_type_name(name: str) -> bool:
-    """Return whether a type of a design can have the name, which no clause has."""
+    """Return whether a type can have the name: it is a class name and not the name of a clause."""
     is_plain = name.isascii() and name.isidentifier() and naming.class_name(name) == name
     return is_plain and name not in PREFIXES and not keyword.iskeyword(name)
 
 
 def type_name(name: str) -> str:
-    """Return the name of a type: of more than 64 characters, its beginning and a digest."""
+    """Return a valid name for a type; if it exceeds 64 characters, its beginning and a digest."""
     name = name if is_type_name(name) else f"{name}Value"
     if len(name) <= naming.LONGEST_NAME:
         return name
@@ -219,16 +220,16 @@ def type_name(name: str) -> str:
 
 
 def operation_name(operation_id: str, path: str, method: str) -> str:
-    """Return the name of a tool for an operation, without what a framework adds to its id."""
+    """Return the name of a tool for an operation, without parts that frameworks add to its id."""
     function = _function(operation_id, path, method)
     name = identifier(function, "tool")
     return name if len(name) <= naming.LONGEST_NAME else full_name(operation_id, path, method)
 
 
 def full_name(operation_id: str, path: str, method: str) -> str:
-    """Return the name of a tool for the whole id of an operation.
+    """Return the name of a tool for the complete id of an operation.
 
-    Of one with more than 64 characters it is the beginning and a digest.
+    If it exceeds 64 characters, return its beginning and a digest.
     """
     name = identifier(operation_id, "tool")
     if len(name) <= naming.LONGEST_NAME:
@@ -238,7 +239,7 @@ def full_name(operation_id: str, path: str, method: str) -> str:
 
 
 def _function(operation_id: str, path: str, method: str) -> str:
-    """Return an id without path and method, which FastAPI adds, and without the `Controller` of NestJS."""
+    """Return an id without the path and method that FastAPI adds, and without the `Controller` of NestJS."""
     made = re.sub(r"\W", "_", path) + f"_{method}"
     function = operation_id.removesuffix(made)
     if not function.strip("_"):
@@ -252,5 +253,5 @@ def digest(text: str, digits: int = _DIGITS) -> str:
 
 
 def content(of: object) -> str:
-    """Return the identity of what is the same wherever it stands: the text of a type, or a schema."""
+    """Return the identity of content that is the same at any place: the text of a type, or a schema."""
     return f"object {digest(str(of), 2 * _DIGITS)}"

@@ -1,6 +1,6 @@
 """`openapi`: the operations of an OpenAPI 3 document as the methods of a service, each with its tool.
 
-The design says what a call sends where, and what a response means, so the generated client needs no code.
+The design describes each request and the meaning of each response, so the generated client needs no code.
 """
 
 from __future__ import annotations
@@ -46,9 +46,9 @@ from .tool import ImportedTool
 _DEPRECATED = "The API marks this operation as deprecated."
 
 Progress: TypeAlias = Callable[[str, int, int, str], None]
-"""Takes what is being done, how many are done, of how many, and the name of the current one."""
+"""Receives the current step, the number of completed items, their total, and the name of the current one."""
 _USER: Final = re.compile(r"//[^/@]*@")
-"""The user and password of an address, which no message repeats."""
+"""User and password in a URL, which messages omit."""
 
 
 @frozen_record
@@ -60,7 +60,7 @@ class OpenAPIOptions:
 
 
 def _ignore(what: str, done: int, count: int, current: str) -> None:
-    """Show no progress."""
+    """Ignore the progress."""
 
 
 def openapi_files(
@@ -75,11 +75,11 @@ def openapi_files(
 ) -> DesignFiles:
     """Return the design module of a document, and the schemas that it refers to.
 
-    `read` returns what another file of the document's folder holds, by its path from there; `names` are those
-    of the last import. `progress` is called before each operation and each type.
+    `read` returns the content of another file in the document's folder, by its relative path; `names` are the
+    names of the last import. `progress` is called before each operation and each type.
 
     Raises:
-        ToolgenError: it is not a document of OpenAPI 3 or Swagger 2.0.
+        ToolgenError: The document is not OpenAPI 3 or Swagger 2.0.
     """
     value = _checked(document.value)
     swagger = Swagger(value, read, document.base) if is_swagger(value) else None
@@ -129,7 +129,7 @@ class _Importer:
         self._name = name
         self._service = service
         self._called: dict[tuple[str, ...], str] = {}
-        """The names of services by their servers."""
+        """Names of services by their servers."""
         self._options = options
         self._findings: list[Finding] = list(document.findings)
         self._components = Components(api)
@@ -170,7 +170,7 @@ class _Importer:
         return DesignFiles(files=files, findings=findings, imported=imported, names=self._names.assigned)
 
     def _name_packages(self, drafts: list[Draft]) -> None:
-        """Name the services, one for each list of servers: that of the document first, and their toolsets."""
+        """Name the services, one for each list of servers, that of the document first, and their toolsets."""
         written = self._api.document.get("servers")
         own = _key(server_clauses(written, self._options.servers, self._api.base))
         found = ((self._servers(draft.operation), draft.operation.tag) for draft in drafts)
@@ -187,13 +187,13 @@ class _Importer:
         self._module.name_toolsets((self._called[key], tag) for key, tag in tags)
 
     def _dangling(self) -> Iterator[Finding]:
-        """Yield the findings about references that lead to no schema."""
+        """Yield the findings about dangling references."""
         for place, error in self._api.dangling.items():
             message = f"{error.message}; any JSON is accepted in its place"
             yield finding_at(codes.LEFT_OUT, place, message, hint=error.hint)
 
     def _sources(self, drafts: Iterable[Draft]) -> Iterator[NotedSchema]:
-        """Yield the schemas of the components, and of operations, with the classes that have them."""
+        """Yield the schemas of components and of operations, with the classes generated from them."""
         yield from self._types.sources()
         for draft in drafts:
             answers = [cut for cut in draft.answers.cuts() if cut.properties]
@@ -209,7 +209,7 @@ class _Importer:
                     )
 
     def _services(self, drafts: list[Draft]) -> list[ServiceParts]:
-        """Return the services of operations; their types are written anew."""
+        """Return the services of operations; their types are written again."""
         self._types.write(partial(self._progress, "types read"))
         common = self._securities.common()
         services: dict[tuple[str, ...], ServiceParts] = {}
@@ -348,7 +348,7 @@ class _Importer:
 
 
 def _key(servers: tuple[ClauseCall, ...]) -> tuple[str, ...]:
-    """Return what tells services apart: the text of their servers."""
+    """Return the key that distinguishes services: the text of their servers."""
     return tuple(server.flat for server in servers)
 
 

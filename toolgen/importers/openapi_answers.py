@@ -34,13 +34,13 @@ _NAMES: Final[Mapping[str, str]] = {
     "5XX": "server_error",
     "default": "failed",
 }
-"""Names of statuses that have others in some versions of Python, and of ranges."""
+"""Names of statuses that differ between versions of Python, and of ranges."""
 _RETRYABLE: Final = ("408", "429", "502", "503", "504")
 
 
 @dataclass(slots=True, kw_only=True)
 class _Answer:
-    """The body of an answer."""
+    """Body of one answer."""
 
     status: str
     schema: object = None
@@ -48,7 +48,7 @@ class _Answer:
     place: str = ""
     media: Media = "json"
     types: tuple[str, ...] = ("application/json",)
-    """Media types of the body, as the document names them."""
+    """Media types of the body, as in the document."""
     description: str = ""
     has_body: bool = True
     name: str = ""
@@ -70,7 +70,7 @@ class Answers:
 
 
 def answers_of(operation: OpenAPIOperation, types: TypeBook, find: Callable[..., None]) -> Answers:
-    """Return the answers of an operation; their types are known to the book."""
+    """Return the answers of an operation; their types are added to the book."""
     answers = Answers()
     responses = mapping(operation.value.get("responses"))
     is_only = not any(status[:1] == "2" for status in responses)
@@ -128,7 +128,7 @@ def _answer(operation: OpenAPIOperation, value: object, place: str, status: str,
 
 
 def media_read(content: dict[str, object]) -> tuple[Media, list[str]]:
-    """Return what bodies of these media types are, and the types that are read so, the best one first."""
+    """Return the kind of bodies with these media types, and the types that are read this way, best first."""
     plain = {key: key.partition(";")[0].strip().lower() for key in content}
     jsons = [key for key, kind in plain.items() if kind == "application/json"]
     jsons += [
@@ -147,20 +147,20 @@ def _is_text(kind: str) -> bool:
 
 
 def _asked_for(media_type: str) -> str:
-    """Return a media type as an Accept header has it: a charset asks for nothing."""
+    """Return a media type for an Accept header, without its charset."""
     kind, *parameters = (part.strip() for part in media_type.split(";"))
     return ";".join([kind, *(each for each in parameters if not each.lower().startswith("charset="))])
 
 
 def _cut(answer: _Answer, types: TypeBook) -> Cut | None:
-    """Return the body as an object of one property, whose types are known to the book."""
+    """Return the body as an object with one property, whose types are added to the book."""
     if answer.schema is None or answer.media != "json":
         return None
     return types.cutter.cut_object({"x": (answer.schema, answer.place)}, ["x"], "out")
 
 
 class AnswerWriter:
-    """Writes the clauses of answers."""
+    """Writer of the clauses of answers."""
 
     def __init__(self, types: TypeBook, components: Any, names: DesignNames) -> None:
         self._types = types
@@ -168,7 +168,7 @@ class AnswerWriter:
         self._names = names
 
     def result(self, answers: Answers, class_name: str) -> tuple[list[ClauseCall], list[ClauseCall]]:
-        """Return the `Result`, or nothing, and the `Response`s that mean it."""
+        """Return the `Result`, if any, and the `Response`s that it needs."""
         bodies: dict[str, list[_Answer]] = {}
         for answer in answers.good:
             if answer.has_body:
@@ -202,9 +202,9 @@ class AnswerWriter:
         return [call("Result", *attributes)], responses
 
     def accept(self, answers: Answers) -> list[ClauseCall]:
-        """Return the `Accept` of the success answers; nothing if the client asks for the same by itself.
+        """Return the `Accept` of the success answers; empty if the client sends the same by default.
 
-        The client also asks by itself if the document names a range, or what is no media type.
+        The default also applies if the document has a range or an invalid media type.
         """
         types = dict.fromkeys(each for answer in answers.good if answer.has_body for each in answer.types)
         if not types or [*types] == ["application/json"] or not all(map(MEDIA_TYPE.fullmatch, types)):
@@ -212,7 +212,10 @@ class AnswerWriter:
         return [call("Accept", *map(literal, types))]
 
     def _whole(self, answer: _Answer, class_name: str) -> tuple[Part | Named, ...] | None:
-        """Return what stands in a clause of an object; None if the answer is none of known properties."""
+        """Return the content of an object clause.
+
+        None if the answer is not an object with known properties.
+        """
         if answer.cut is None or answer.media != "json" or answer.cut.separate:
             return None
         schema = answer.schema
@@ -271,7 +274,7 @@ class AnswerWriter:
     def errors(
         self, answers: Answers, tool: str, identity: str, find: Callable[..., None]
     ) -> list[tuple[ClauseCall, ClauseCall]]:
-        """Return the declared errors, each with the `Response` that means it."""
+        """Return the declared errors, each with its `Response`."""
         class_name = naming.class_name(tool)
         wanted = {f"error {identity} {answer.status}": _error_name(answer) for answer in answers.bad}
         names = self._names.assign_all(
@@ -297,7 +300,7 @@ class AnswerWriter:
     def _details(
         self, answer: _Answer, name: str, class_name: str, described: str
     ) -> tuple[Part, tuple[ClauseCall, ...]]:
-        """Return the type of the details of an error, and the attribute of it that is the whole body."""
+        """Return the type of an error's details, and the attribute that is the whole body, if any."""
         attribute = _attribute_name(answer)
         try:
             whole = self._whole(answer, class_name)
@@ -330,7 +333,7 @@ def _status_name(status: str) -> str:
 
 
 def _error_name(answer: _Answer) -> str:
-    """Return the name of an error: that of its component, or of its status."""
+    """Return the name of an error: the name of its component, or of its status."""
     if answer.name and (words := naming.words(answer.name)) and words[0].isascii() and words[0][0].isalpha():
         name = "_".join(word for word in words if word.isascii())
         if naming.TOOL_NAME.fullmatch(name) and len(name) <= naming.LONGEST_NAME:

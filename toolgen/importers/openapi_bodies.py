@@ -1,4 +1,4 @@
-"""The body of a request: the media type that is sent, and its parts."""
+"""The body of a request: its media type, and its parts."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ class RequestBody:
     is_required: bool
     facts: dict[str, object]
     is_deep: bool = False
-    """Whether objects and lists of a form stand in brackets."""
+    """Whether objects and lists of a form are written with brackets."""
     files: dict[str, Part] = field(default_factory=dict)
     places: dict[str, str] = field(default_factory=dict)
-    """Addresses of the parts of a multipart body."""
+    """Places of the parts of a multipart body."""
 
     @property
     def is_spread(self) -> bool:
@@ -43,7 +43,7 @@ def body_of(operation: OpenAPIOperation, find: Callable[..., None]) -> RequestBo
     """Return the body; None if there is none.
 
     Raises:
-        UnreadableError: it is required and cannot be sent.
+        UnreadableError: The body is required and cannot be sent.
     """
     if operation.value.get("requestBody") is None:
         return None
@@ -92,9 +92,9 @@ def body_of(operation: OpenAPIOperation, find: Callable[..., None]) -> RequestBo
 
 
 def _settle_style(api: API, body: RequestBody, place: str, find: Callable[..., None]) -> None:
-    """Write objects and lists of a form in brackets if its document says so of one; report other styles.
+    """Use brackets for objects and lists of a form if the document does so for one; report other styles.
 
-    OpenAPI 3.0 has styles in URL-encoded forms only; what it says of others is what 3.1 says.
+    OpenAPI 3.0 has styles only in URL-encoded forms; for other forms, 3.0 documents are read like 3.1.
     """
     encoding = mapping(body.facts.get("encoding"))
     deep = {name for name, held in encoding.items() if mapping(held).get("style") == "deepObject"}
@@ -111,12 +111,12 @@ def _settle_style(api: API, body: RequestBody, place: str, find: Callable[..., N
 
 
 def _is_styled(encoding: dict[str, object]) -> bool:
-    """Return whether the lists of a part are one text."""
+    """Return whether the lists of a part are sent as one text."""
     return encoding.get("style") in ("spaceDelimited", "pipeDelimited") or encoding.get("explode") is False
 
 
 def _has_parts(api: API, schema: object, depth: int = 0) -> bool:
-    """Return whether a value of a schema may be an object or a list."""
+    """Return whether a value of a schema can be an object or a list."""
     if depth > _DEEPEST:
         return True
     held, _ = _known(api, schema, "")
@@ -169,10 +169,10 @@ _KINDS: Final[tuple[tuple[Callable[[str], bool], Media], ...]] = (
 
 
 def _spread(operation: OpenAPIOperation, body: RequestBody, find: Callable[..., None]) -> None:
-    """Take the parts of a multipart body apart: those of `allOf`, and of each alternative.
+    """Split a multipart body into its parts, including those of `allOf` and of each alternative.
 
     Raises:
-        UnreadableError: the schema is not an object with properties.
+        UnreadableError: The schema is not an object with properties.
     """
     whole, place = operation.api.followed(body.schema, body.place)
     properties: dict[str, object] = {}
@@ -213,7 +213,7 @@ def _spread(operation: OpenAPIOperation, body: RequestBody, find: Callable[..., 
 
 
 def _known(api: API, schema: object, place: str) -> tuple[dict[str, object], str]:
-    """Return what a schema says of an object, with its address; nothing if its reference leads nowhere."""
+    """Return the resolved schema with its place; an empty one if the reference is dangling."""
     try:
         return api.followed(schema, place)
     except UnreadableError as error:
@@ -223,10 +223,10 @@ def _known(api: API, schema: object, place: str) -> tuple[dict[str, object], str
 
 
 def _leave_unnameable_out(body: RequestBody, find: Callable[..., None]) -> None:
-    """Leave parts out that no argument of a tool can be called like, because a part has the argument's name.
+    """Leave out parts whose names cannot be arguments of a tool, because they are invalid or taken in Python.
 
     Raises:
-        UnreadableError: a required part is one of them.
+        UnreadableError: A required part is one of them.
     """
     schema = mapping(body.schema)
     properties, taken = dict(mapping(schema.get("properties"))), set[str]()

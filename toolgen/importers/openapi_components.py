@@ -19,7 +19,7 @@ from .pointers import joined
 from .records import a_kind
 
 Direction: TypeAlias = Literal["", "in", "out"]
-"""Whether a schema is of requests or of answers; "" if that makes no difference."""
+"""Whether a schema belongs to requests or to answers; "" if it makes no difference."""
 Kind: TypeAlias = Literal["class", "union", "inline"]
 
 _FLAGS: Final[Mapping[Direction, str]] = {"in": "readOnly", "out": "writeOnly"}
@@ -31,20 +31,20 @@ _DEEPEST: Final = 40
 
 @dataclass(slots=True)
 class Facts:
-    """Facts about an object from a schema with its `allOf` and references."""
+    """Facts about an object, collected from a schema with its `allOf` and references."""
 
     properties: dict[str, tuple[object, str]] = field(default_factory=dict)
-    """Schema and address by name."""
+    """Schema and place by property name."""
     required: set[str] = field(default_factory=set)
     types: set[str] = field(default_factory=set)
     has_values: bool = False
     branches: int = 0
-    """Branches of a union beside it, null apart."""
+    """Number of union branches, without null."""
     is_nullable: bool = False
 
 
 def hides_property(schema: object, direction: Direction) -> bool:
-    """Return whether a property is not in requests, or not in answers."""
+    """Return whether a property is omitted from requests, or from answers."""
     return bool(direction) and isinstance(schema, dict) and schema.get(_FLAGS[direction]) is True
 
 
@@ -59,7 +59,7 @@ class Components:
         self._canonical: dict[str, str] = {}
 
     def canonical(self, address: str) -> str:
-        """Return the address of the schema that one only refers to; else the same."""
+        """Return the address of the schema that this one only refers to, otherwise the same address."""
         if address not in self._canonical:
             seen = [address]
             while (target := self._only_target(seen[-1])) is not None and target not in seen:
@@ -68,7 +68,7 @@ class Components:
         return self._canonical[address]
 
     def adds_null(self, address: str) -> bool:
-        """Return whether a schema only refers to another one, and adds null to it, or one on the way does."""
+        """Return whether a schema only refers to another one, and it or one on the way adds null."""
         seen: list[str] = []
         while address not in seen and (target := self._only_target(address)) is not None:
             if mapping(self.api.find(address)).get("nullable") is True:
@@ -87,18 +87,18 @@ class Components:
         return None
 
     def facts(self, address: str) -> Facts:
-        """Return what the schema at an address says of an object."""
+        """Return the facts about an object from the schema at an address."""
         return self.facts_of(self.api.find(address), address)
 
     def facts_of(self, schema: object, place: str) -> Facts:
-        """Return what the schema at a place says of an object."""
+        """Return the facts about an object from a schema at a place."""
         if place not in self._facts:
             self._facts[place] = Facts()
             self._collect(schema, place, self._facts[place], {place}, 0)
         return self._facts[place]
 
     def _collect(self, schema: object, place: str, facts: Facts, seen: set[str], depth: int) -> None:
-        """Add what a schema says to the facts; what was `seen` is in them already."""
+        """Add the facts of a schema; `seen` contains the addresses that were added already."""
         if not isinstance(schema, dict) or depth > _DEEPEST:
             return
         if isinstance(reference := schema.get("$ref"), str):
@@ -120,34 +120,34 @@ class Components:
         for word in ("oneOf", "anyOf"):
             branches = listed(schema.get(word))
             facts.is_nullable |= any(is_null(branch) for branch in branches)
-            if not all(map(_is_constant, branches)):  # else a choice among values with titles
+            if not all(map(_is_constant, branches)):  # otherwise an enum with titles
                 facts.branches += sum(1 for branch in branches if not is_null(branch))
         for n, part in enumerate(listed(schema.get("allOf"))):
             self._collect(part, joined(place, "allOf", n), facts, seen, depth + 1)
 
     def kind(self, address: str) -> Kind:
-        """Return what becomes of a schema: a type, a union or schema of its own, or a part of who uses it."""
+        """Return how a schema is written: as a type, as its own union or schema, or inline at each use."""
         facts = self.facts(address)
         if facts.properties and facts.types <= {"object"} and not facts.has_values:
             return "class"
         return "union" if facts.branches > 1 and not facts.properties else "inline"
 
     def outline(self, address: str) -> dict[str, object]:
-        """Return a schema of the kind of values that a component has, without what it says of them."""
+        """Return a schema with only the kind of a component's values, without further constraints."""
         facts = self.facts(address)
         kinds = ["object"] if self.kind(address) == "class" else [] if facts.branches else sorted(facts.types)
         kinds += ["null"] if kinds and facts.is_nullable else []
         return {"type": kinds[0] if len(kinds) == 1 else kinds} if kinds else {}
 
     def hidden(self, schema: dict[str, object], place: str, direction: Direction) -> frozenset[str]:
-        """Return the properties of an object that are not in this direction."""
+        """Return the properties of an object that are omitted in this direction."""
         if not ({"properties", "allOf"} & schema.keys()):
             return frozenset()
         properties = self.facts_of(schema, place).properties
         return frozenset(name for name, (part, _) in properties.items() if hides_property(part, direction))
 
     def direction(self, address: str, direction: Direction) -> Direction:
-        """Return the direction, or "" if the schema with all that it refers to is the same in both."""
+        """Return the direction; "" if the schema, with all that it refers to, is the same in both."""
         if not direction:
             return ""
         if (address, direction) not in self._differs:
@@ -172,10 +172,10 @@ class Components:
         return direction if self._differs[address, direction] else ""
 
     def _marked_or_targets(self, address: str, direction: Direction) -> Iterator[str | None]:
-        """Yield None for each place that differs by the direction, and what a schema refers to.
+        """Yield None for each place that depends on the direction, and the addresses that a schema refers to.
 
-        That is a property that is not in it, a `oneOf` that answers may take for `anyOf`, or a text whose
-        format is a type in requests.
+        Such a place is a property that is omitted in it, a `oneOf` that answers may treat as `anyOf`, or a
+        string whose format is a type in requests.
         """
         waiting: list[tuple[object, str]] = [(self.api.find(address), address)]
         while waiting:
@@ -194,9 +194,9 @@ class Components:
     def tags(
         self, schema: dict[str, object], branches: list[object], place: str
     ) -> tuple[str, list[tuple[TagValue, ...]]]:
-        """Return the tag of a union, and its values in each branch: () where there are none to add.
+        """Return the tag of a union, and its values in each branch: () if there are none to add.
 
-        They are those of its discriminator (OAS 3.1.1, 4.8.25), or those that each branch says itself.
+        The values are from its discriminator (OAS 3.1.1, 4.8.25), or from the branches themselves.
         """
         none: list[tuple[TagValue, ...]] = [()] * len(branches)
         owned = [
@@ -221,7 +221,7 @@ class Components:
         return "", none
 
     def tag_values(self, address: str) -> list[TagValue]:
-        """Return the values of the tag of a union, after which the classes of its branches are called."""
+        """Return the values of a union's tag, which name the classes of its branches."""
         schema = mapping(self.api.find(address))
         for word in ("oneOf", "anyOf"):
             _, values = self.tags(schema, listed(schema.get(word)), joined(address, word))
@@ -230,11 +230,11 @@ class Components:
         return []
 
     def has_texts(self, address: str) -> bool:
-        """Return whether the tag of a union, if it has one, is a text."""
+        """Return whether all tag values of a union are strings; true if it has none."""
         return all(isinstance(value, str) for value in self.tag_values(address))
 
     def _pins(self, branch: object, place: str) -> dict[str, str]:
-        """Return the texts that required properties of a branch must be."""
+        """Return the required properties of a branch that have a single string value."""
         facts = self.facts_of(branch, place)
         pins = {}
         for name in sorted(facts.required & facts.properties.keys()):
@@ -249,7 +249,7 @@ class Components:
         return pins
 
     def unread_mappings(self, schema: dict[str, object], place: str) -> Iterator[tuple[str, str]]:
-        """Yield the keys and branches that a discriminator does not tell apart, each with the reason."""
+        """Yield the keys and branches that a discriminator does not distinguish, each with the reason."""
         discriminator = mapping(schema.get("discriminator"))
         name, entries = text(discriminator.get("propertyName")), mapping(discriminator.get("mapping"))
         word = "oneOf" if "oneOf" in schema else "anyOf"
@@ -285,7 +285,7 @@ class Components:
         )
 
     def _mapped(self, mapped: dict[str, object], place: str) -> dict[str, list[str]]:
-        """Return the keys of a discriminator's mapping by the address that they mean."""
+        """Return the keys of a discriminator's mapping by the address of their schema."""
         result: dict[str, list[str]] = {}
         for key, target in mapped.items():
             with suppress(UnreadableError):
@@ -293,10 +293,10 @@ class Components:
         return result
 
     def _mapped_address(self, target: object, place: str) -> str:
-        """Return the address that an entry of a mapping means: a component of this name, or a reference.
+        """Return the address of a mapping entry: a component with this name, or a reference.
 
         Raises:
-            UnreadableError: it leads nowhere.
+            UnreadableError: The reference is dangling.
         """
         if not isinstance(target, str):
             raise UnreadableError(place, f"the mapped schema is {a_kind(target)}, not a string")
@@ -308,7 +308,7 @@ class Components:
     def _values(
         self, branch: object, name: str, mapped: dict[str, list[str]], place: str
     ) -> tuple[TagValue, ...]:
-        """Return what the tag is in a branch: what it lists itself, what is mapped to it, or its name."""
+        """Return the tag's values in a branch: its own values, mapped ones, or the name of its component."""
         types, own = self._choices(branch, name, place)
         if not isinstance(branch, dict) or not isinstance(branch.get("$ref"), str):
             return ()
@@ -322,10 +322,10 @@ class Components:
         return tuple(value for value in values if value is not None)
 
     def _choices(self, branch: object, name: str, place: str) -> tuple[set[str], tuple[TagValue, ...]]:
-        """Return the types of a tag in a branch, and the values that it lists."""
+        """Return the types of a tag in a branch, and its listed values."""
         part, at = self.facts_of(branch, place).properties.get(name, ({}, place))
         held: dict[str, object] = {}
-        with suppress(UnreadableError):  # also for true, which is any value
+        with suppress(UnreadableError):  # also if the schema is true, which allows any value
             held, _ = self.api.followed(part, at)
         values = [held["const"]] if "const" in held else listed(held.get("enum"))
         kind = held.get("type")

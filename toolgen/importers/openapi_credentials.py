@@ -1,4 +1,4 @@
-"""The parameters of an operation that its credentials fill, so that models do not pass them."""
+"""Parameters of an operation that its credentials fill, so that models do not pass them."""
 
 from __future__ import annotations
 
@@ -19,33 +19,36 @@ from .openapi_texts import place_count
 from .pointers import joined
 
 _TOKENS: Final = frozenset("accesstoken authtoken bearertoken oauthtoken xaccesstoken xauthtoken".split())
-"""Names of a parameter that a bearer token or a token of OAuth 2 fills, in small letters."""
+"""Names of parameters that a bearer token or an OAuth 2 token fills, in lower case."""
 _TOKEN: Final = "token"
-"""The name of a header that it fills unless its description says that it is another token. Elsewhere it may
-be the token of a page or of an invitation, so its description has to say that it is a credential."""
+"""Name of a header that a token fills unless its description mentions another token.
+
+In other places it might be the token of a page or of an invitation, so the description must identify it as a
+credential.
+"""
 _IS_CREDENTIAL: Final = re.compile(
     r"\b(?:authenticat|authori[sz]|bearer|oauth|access token|api token)", re.IGNORECASE
 )
 _NO_LETTERS: Final = re.compile(r"[^a-z0-9]")
 _PLACES: Final = ("header", "query", "body")
 _EMPTY: Final = frozenset(["type", "properties", "required", "description", "title"])
-"""Keywords that a schema of an object without properties can have."""
+"""Keywords allowed in a schema of an object without properties."""
 
 
 @dataclass(slots=True, kw_only=True)
 class FilledCredentials:
-    """The parts of one request that its credentials fill."""
+    """Parts of one request that its credentials fill."""
 
     keys: set[tuple[str, str]]
-    """Names and places of API keys; of headers in small letters."""
+    """Names and places of API keys; header names are in lower case."""
     tokens: frozenset[str]
-    """Variables of the schemes whose credential is a token; none if a request may have no such credential."""
+    """Variables of schemes with token credentials; empty if a request can lack such a credential."""
     names: dict[str, str] = field(default_factory=dict)
     """Names of parameters that a token fills, by place."""
     pointers: dict[str, str] = field(default_factory=dict)
-    """Addresses of the credentials in the document."""
+    """Pointers to the credentials in the document."""
     undecided: dict[str, tuple[str, str]] = field(default_factory=dict)
-    """Places and names of what may be the credential, and stays an argument; by their pointers."""
+    """Places and names of possible credentials that remain arguments, by their pointers."""
 
     def fills(self, parameter: ParameterPart) -> bool:
         """Return whether a credential fills a parameter."""
@@ -62,16 +65,16 @@ class FilledCredentials:
         return True
 
     def take_from(self, body: RequestBody, api: API) -> bool:
-        """Take out of a body what a token fills, and return whether nothing is left of it.
+        """Remove the property that a token fills from a body, and return whether nothing remains.
 
-        A JSON object has it only where its description says so; one that is a component stays as it is.
+        In a JSON object, only the description can identify it; a body that is a component is not changed.
         """
         if not self.tokens or body.media not in ("json", "form", "multipart"):
             return False
         is_own = "$ref" not in mapping(body.schema)
         try:
             schema, place = api.followed(body.schema, body.place)
-        except UnreadableError:  # the types say so
+        except UnreadableError:  # reported by the types
             return False
         properties = mapping(schema.get("properties"))
         for name, part in properties.items():
@@ -91,7 +94,7 @@ class FilledCredentials:
         return False
 
     def clauses(self, security: tuple[ClauseCall, ...]) -> tuple[ClauseCall, ...]:
-        """Return the clauses of a method, which say where its token stands too."""
+        """Return the clauses of a method with the places of its token."""
         return tuple(map(self._clause, security))
 
     def _clause(self, clause: ClauseCall) -> ClauseCall:
@@ -104,7 +107,7 @@ class FilledCredentials:
 
 
 def _is_token(name: str, parameter: Mapping[str, object]) -> bool:
-    """Return whether a parameter may be a token of its caller."""
+    """Return whether a parameter might be a token of its caller."""
     is_plain = _NO_LETTERS.sub("", name.lower()) == _TOKEN and not text(parameter.get("description"))
     return is_plain or _is_certain(name, parameter)
 
@@ -119,7 +122,7 @@ def _is_said(parameter: Mapping[str, object]) -> bool:
 
 
 def _kind(parameter: Mapping[str, object]) -> object:
-    """Return the type of a parameter or a property; string if it has none."""
+    """Return the type of a parameter or a property; "string" if it has none."""
     schema = parameter if "schema" not in parameter else mapping(parameter["schema"])
     return schema.get("type", "string")
 
@@ -127,9 +130,10 @@ def _kind(parameter: Mapping[str, object]) -> object:
 def filled_findings(
     requests: Iterable[FilledCredentials], repeats: Mapping[tuple[str, str, str], list[str]]
 ) -> Iterator[Finding]:
-    """Yield a finding for each place and name that credentials fill, and for those that stay arguments.
+    """Yield a finding for each place and name that credentials fill, and that they might fill.
 
-    `repeats` has what repeats a scheme that its operation does not ask for, by place, name and scheme.
+    `repeats` contains parameters that repeat a scheme which their operation does not require, by place, name
+    and scheme.
     """
     found: dict[tuple[str, str], list[str]] = {}
     open_: dict[tuple[str, str], list[str]] = {}

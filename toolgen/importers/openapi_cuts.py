@@ -1,6 +1,6 @@
-"""Schemas without their references: an object with one marked property stands for each type.
+"""Schemas without their references: an object with one marked property represents each type.
 
-So each component is read once, however many operations use it, and can be recursive.
+Therefore each component is read once, regardless of the number of operations, and can be recursive.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ from .pointers import joined
 _PLAIN: Final = frozenset(["type", "properties", "required", "additionalProperties", "allOf", "$ref"])
 """Keywords of an object that describe only its properties."""
 _MARK: Final = "\0"
-"""Begins the one property of an object that stands for a type."""
+"""Prefix of the single property in an object that represents a type."""
 
 
 @frozen_record(kw_only=False)
 class TypeKey:
-    """A component in one direction, whole or without the tag of the unions that it is a branch of."""
+    """A component in one direction, complete or without the tag of the unions of which it is a branch."""
 
     address: str
     direction: Direction = ""
@@ -42,32 +42,32 @@ class TypeKey:
 
 @dataclass(slots=True, kw_only=True)
 class Cut:
-    """A schema whose references to types are marked objects."""
+    """A schema in which marked objects represent references to types."""
 
     schema: Any = None
     definitions: dict[str, object] = field(default_factory=dict)
     keys: dict[str, TypeKey] = field(default_factory=dict)
-    """The types by their marks."""
+    """Types by their marks."""
     inlined: dict[str, str] = field(default_factory=dict)
-    """Names in `definitions` of schemas that become no types, by address."""
+    """Names in `definitions` of schemas that do not become types, by address."""
     names: ClassNames = field(default_factory=lambda: ClassNames(""))
     """Names in `definitions`."""
     place: str = ""
     direction: Direction = ""
     fixed: dict[str, Part] = field(default_factory=dict)
-    """Types that stand for a property whatever its schema says."""
+    """Types that replace a property regardless of its schema."""
     separate: set[str] = field(default_factory=set)
-    """Properties that stay schemas although clauses could express them."""
+    """Properties that keep their schemas, although clauses could express them."""
     properties: dict[str, tuple[object, str]] = field(default_factory=dict)
-    """Schemas as written, with their addresses, by property."""
+    """Original schemas with their addresses, by property."""
 
     @property
     def complete_schema(self) -> dict[str, Any]:
-        """The schema with what it refers to by name."""
+        """Schema with the definitions that it refers to by name."""
         return {**self.schema, "$defs": self.definitions} if self.definitions else self.schema
 
     def source(self, pointer: str) -> str:
-        """Return where in the document a place of the whole schema was said."""
+        """Return the place in the document for a pointer into the complete schema."""
         kind, *rest = [*tokens_of(pointer), ""]
         if kind == "properties" and rest[0] in self.properties:
             return joined(self.properties[rest[0]][1], *rest[1:-1])
@@ -77,13 +77,13 @@ class Cut:
         return self.place + pointer
 
     def separate_all(self) -> None:
-        """Let all properties stay schemas, whatever clauses could express of them."""
+        """Keep the schemas of all properties, even if clauses could express them."""
         self.separate |= self.properties.keys()
         held = {name: notes_of_part(part) for name, part in self.schema["properties"].items()}
         self.schema = {**self.schema, "properties": held}
 
     def of(self, properties: Mapping[str, object]) -> dict[str, Any]:
-        """Return an object of some properties, with what they refer to by name and nothing else."""
+        """Return an object with some properties and the definitions that they refer to."""
         held: dict[str, object] = {}
         waiting: list[object] = [properties]
         while waiting:
@@ -96,17 +96,17 @@ class Cut:
 
 
 class Cutter:
-    """Cuts schemas of one document."""
+    """Cuts the schemas of one document at their types."""
 
     def __init__(self, components: Components) -> None:
         self._components = components
         self._api = components.api
 
     def cut(self, schema: object, place: str, direction: Direction) -> Cut:
-        """Return a schema that refers to types by marks.
+        """Return a schema in which marks replace references to types.
 
         Raises:
-            UnreadableError: a reference leads nowhere, or something in it cannot be shown.
+            UnreadableError: A reference is dangling, or a text in it cannot be displayed.
         """
         cut = Cut(place=place, direction=direction)
         translator = Translator(
@@ -118,10 +118,10 @@ class Cutter:
     def cut_object(
         self, properties: Mapping[str, tuple[object, str]], required: Iterable[str], direction: Direction
     ) -> Cut:
-        """Return an object of these properties, whose schemas stand at these addresses, and no others.
+        """Return a closed object with these properties, given as schema and address.
 
         Raises:
-            UnreadableError: a reference leads nowhere, or something cannot be shown.
+            UnreadableError: A reference is dangling, or a text cannot be displayed.
         """
         cut = Cut(direction=direction, properties=dict(properties))
         translator = Translator(
@@ -149,7 +149,7 @@ class Cutter:
             return reference(name)
         direction = self._components.direction(address, cut.direction)
         if tag and not all(isinstance(value, str) for value in tag.values):
-            tag = None  # a OneOf is told by texts; the union stays a schema, and its branches have their tag
+            tag = None  # OneOf needs string tags; the union stays a schema, and its branches keep their tag
         key = TypeKey(address, direction, tag.name if tag and kind == "class" else "")
         mark = cut.names.take("Type")
         key_of_mark = f"{_MARK}{mark}"
@@ -166,15 +166,15 @@ class Cutter:
 
 
 def mark_of(class_: Node, cut: Cut) -> str:
-    """Return the mark of a class that stands for a type; "" for any other class."""
+    """Return the mark of a class that represents a type; "" for other classes."""
     return next((name for name in class_["properties"] if name in cut.keys), "")
 
 
 def shown(schema: object, place: str) -> Any:
-    """Return a schema of known keywords in which nothing is hidden.
+    """Return a schema with known keywords and without hidden characters.
 
     Raises:
-        UnreadableError: a name or a value cannot be shown.
+        UnreadableError: A name or a value cannot be displayed.
     """
     try:
         return normal_form(schema)
@@ -183,7 +183,7 @@ def shown(schema: object, place: str) -> Any:
 
 
 def without_null(schema: Any) -> Json:
-    """Return the schema of an object without null, which stands where it is used."""
+    """Return the schema of an object without null, which is added where the object is used."""
     if not isinstance(schema, dict):
         return {}
     for word in ("anyOf", "oneOf"):
@@ -201,7 +201,7 @@ def without_null(schema: Any) -> Json:
 
 
 def never_null(schema: Any, definitions: Mapping[str, Any]) -> Any:
-    """Return a schema without null, which cannot be sent in a path; one that is shared is written out."""
+    """Return a schema without null, which a path cannot contain; shared schemas are inlined."""
     if not isinstance(schema, dict):
         return schema
     schema = without_null(schema)
@@ -221,10 +221,10 @@ def never_null(schema: Any, definitions: Mapping[str, Any]) -> Any:
 
 
 def plain_object(cut: Cut) -> tuple[dict[str, object], list[str], bool]:
-    """Return properties, required ones and openness of an object of which nothing else is said.
+    """Return properties, required properties and openness of an object without other keywords.
 
     Raises:
-        NotExpressibleError: more is said.
+        NotExpressibleError: The object has other keywords.
     """
     properties: dict[str, object] = {}
     required: dict[str, None] = {}
@@ -254,7 +254,7 @@ def plain_object(cut: Cut) -> tuple[dict[str, object], list[str], bool]:
 
 
 def notes_of_part(part: object) -> dict[str, object]:
-    """Return what a schema says for readers."""
+    """Return the annotations of a schema for readers."""
     return {
         key: part[key]
         for key in ("title", "description", "deprecated")

@@ -1,6 +1,6 @@
-"""The values of an OpenAPI document and of the files beside it, by address.
+"""The values of an OpenAPI document and of the files next to it, by address.
 
-An address is a JSON Pointer (RFC 6901) into the document, or `path#pointer` for another file of its folder.
+An address is a JSON Pointer (RFC 6901) into the document, or `path#pointer` for another file in its folder.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from .pointers import joined
 from .records import a_kind
 
 _MOST_REFERENCES: Final = 20
-"""References in a row before something that is not one."""
+"""Maximum number of consecutive references."""
 
 
 class UnreadableError(Exception):
@@ -39,20 +39,20 @@ class UnreadableError(Exception):
 
 
 class API:
-    """A document with the files that it refers to; `read` returns what another file holds."""
+    """A document with the files that it refers to; `read` returns the content of another file."""
 
     def __init__(
         self, document: dict[str, object], read: Callable[[str], object] | None = None, base: str = ""
     ) -> None:
-        """`base` is the address that the document was read from; "" for a file."""
+        """Store the document; `base` is the URL that it was read from, "" for a file."""
         self.document = document
         self.is_3_0 = str(document.get("openapi", "")).startswith("3.0")
         self.base = urljoin(base, text(document.get("$self")))
-        """The address that the document has, or says it has (OAS 3.2.0, 4.1.2.2); "" for none."""
+        """URL of the document, as read or as declared by it (OAS 3.2.0, 4.1.2.2); "" for none."""
         self.size = size_of(document)
-        """Number of values in the document and in those of its files that were read so far."""
+        """Number of values in the document and in its files that have been read."""
         self.dangling: dict[str, UnreadableError] = {}
-        """The references of schemas that lead to no schema, and what is none, by place."""
+        """Dangling references of schemas, and values that are not schemas, by place."""
         self._read = read
         self._files: dict[str, object] = {}
         self._found: dict[str, object] = {}
@@ -61,10 +61,10 @@ class API:
         self._own: dict[str, bool] = {}
 
     def address(self, reference: str, place: str) -> str:
-        """Return the address that a reference at a place leads to.
+        """Return the address for a reference at a place.
 
         Raises:
-            UnreadableError: it leads to the network or out of the document's folder, or is a name.
+            UnreadableError: It refers to the network, leaves the document's folder, or is not a JSON Pointer.
         """
         url, _, fragment = reference.partition("#")
         pointer, file = unquote(fragment), file_of(place)
@@ -87,7 +87,7 @@ class API:
         return pointer if self._is_own(path) else f"{path}#{pointer}"
 
     def _is_own(self, file: str) -> bool:
-        """Return whether a file holds this very document."""
+        """Return whether a file contains this document itself."""
         if file not in self._own:
             with suppress(UnreadableError):
                 self._own[file] = self._content(file, "") == self.document
@@ -97,7 +97,7 @@ class API:
         """Return the value at an address.
 
         Raises:
-            UnreadableError: there is none; the error stands at `place`.
+            UnreadableError: There is no value; the error's place is `place`.
         """
         if address not in self._found:
             file = file_of(address)
@@ -123,9 +123,9 @@ class API:
         return self._files[file]
 
     def target(self, reference: str, place: str) -> str | None:
-        """Return the address of the schema that the `$ref` of another one leads to.
+        """Return the address of the schema that a `$ref` refers to.
 
-        None for a dangling reference, which affects only the value that it stands for; `dangling` records it.
+        None for a dangling reference, which affects only the value that it represents; `dangling` records it.
         """
         key = reference, file_of(place)
         if key not in self._targets:
@@ -139,7 +139,7 @@ class API:
         return self._targets[key]
 
     def schema(self, value: object, place: str) -> dict[str, object] | bool:
-        """Return a schema; any value if it is not a schema, which `dangling` records."""
+        """Return a schema; if the value is not a schema, accept anything and record it in `dangling`."""
         if isinstance(value, dict | bool):
             return value
         error = UnreadableError(place, f"expected a schema, not {a_kind(value)}", "write a schema")
@@ -147,10 +147,10 @@ class API:
         return True
 
     def followed(self, value: object, address: str) -> tuple[dict[str, object], str]:
-        """Return the object at an address, or the one that its `$ref` leads to, with its own address.
+        """Return an object and its address, after following its `$ref`, if any.
 
         Raises:
-            UnreadableError: it is not an object, and not a reference to one.
+            UnreadableError: The value is neither an object nor a reference to one.
         """
         for _ in range(_MOST_REFERENCES):
             if not isinstance(value, dict):
@@ -169,7 +169,7 @@ def file_of(address: str) -> str:
 
 
 def component_name(address: str) -> str:
-    """Return the name of a schema: the last word of its address, or its file."""
+    """Return the name of a schema: the last token of its address, or its file."""
     pointer = address.partition("#")[2] if file_of(address) else address
     tokens = tokens_of(pointer)
     if tokens[:2] == ["components", "schemas"]:

@@ -1,4 +1,4 @@
-"""Enumerations that are components of an OpenAPI document: each one once, by its own name."""
+"""Enumerations that are components of an OpenAPI document: each is written once, under its own name."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ class EnumBook:
         self._schemas: dict[str, Mapping[str, Json]] = {}
         self._called: dict[str, str] = {}
         self._calls: dict[str, ClauseCall | None] = {}
-        """Clauses by address; None for what no design may hold."""
+        """Clauses by address; None for enumerations that a design does not allow."""
         self._used: dict[str, None] = {}
 
     def scan(self, cuts: Iterable[Cut]) -> None:
-        """Find the enumerations that schemas refer to."""
+        """Collect the enumerations that schemas refer to."""
         for cut in cuts:
             for address, name in cut.inlined.items():
                 schema = cut.definitions[name]
@@ -37,23 +37,26 @@ class EnumBook:
                     self._schemas[address] = schema
 
     def wanted(self) -> Iterator[tuple[str, str]]:
-        """Yield what each stands for, and the name that it would have."""
+        """Yield the identity and the wanted name of each enumeration."""
         for address in self._schemas:
             yield _identity(address), type_name(naming.class_name(component_name(address)))
 
     def name(self, names: Mapping[str, str]) -> None:
-        """Take the names that they have, by what they stand for."""
+        """Store the assigned names, given by identity."""
         self._called = {address: names[_identity(address)] for address in self._schemas}
 
     def names(self) -> list[str]:
         return list(self._called.values())
 
     def clear(self) -> None:
-        """Forget which of them are used."""
+        """Forget which enumerations are used."""
         self._used.clear()
 
     def part(self, node: Node) -> Part | None:
-        """Return the name of the enumeration that a node is; None for a narrower one, or without a name."""
+        """Return the name of a node's enumeration.
+
+        None if the node is narrower, or the enumeration has no name.
+        """
         address = node.get(ENUM)
         if address is None or address not in self._called:
             return None
@@ -67,7 +70,7 @@ class EnumBook:
         return self._called[address]
 
     def statements(self) -> list[tuple[str, ClauseCall]]:
-        """Return the enumerations that are used, with their names."""
+        """Return the used enumerations with their names."""
         clauses = ((self._called[address], self._calls[address]) for address in self._used)
         return [(name, clause) for name, clause in clauses if clause is not None]
 
@@ -88,7 +91,7 @@ def _identity(address: str) -> str:
 
 
 def _values(schema: Mapping[str, Any]) -> list[object]:
-    """Return the values of a choice, null apart."""
+    """Return the values of an enum or a union of constants, without null."""
     values = schema["enum"] if "enum" in schema else [_constant(branch) for branch in schema["oneOf"]]
     return [value for value in values if value is not None]
 

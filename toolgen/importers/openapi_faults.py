@@ -1,6 +1,6 @@
 """Parts of an OpenAPI document that a design cannot express, and their replacements in the design.
 
-Each clause is replaced by itself: a type by a schema, and a schema that is not possible there by any JSON.
+Each clause is replaced separately: a type by a schema, and a schema that is not allowed by any JSON.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Draft:
     """Number of times that a side was simplified, because the design could not express its clauses."""
 
     def simplify(self, side: Side) -> int:
-        """Let the attributes of a side be schemas, then any JSON; return how often that was done before."""
+        """Replace a side's attributes by schemas, then by any JSON; return how often this was done before."""
         before = self.simplified.get(side, 0)
         self.simplified[side] = before + 1
         for cut in [self.payload] if side == "payload" else self.answers.good_cuts():
@@ -59,12 +59,12 @@ class Faults:
         self._types = types
         self._find = find
         self._refused: set[str] = set()
-        """Errors, and types of their details, that a design may not hold."""
+        """Errors, and types of their details, that a design does not allow."""
 
     def without(self, drafts: list[Draft], faults: list[Fault]) -> list[Draft]:
-        """Return the operations, each simplified as little as possible for the design to express it.
+        """Return the operations, each simplified as little as possible so that the design can express it.
 
-        An operation is left out only if the design cannot express what it sends, or where.
+        An operation is left out only if the design cannot express its request or its address.
         """
         lost: dict[str, str] = {}
         mended: dict[tuple[str, str], bool] = {}
@@ -88,7 +88,7 @@ class Faults:
         return [draft for draft in drafts if draft.name not in lost]
 
     def _mend(self, draft: Draft | None, place: tuple[str, str], fault: Fault) -> bool:
-        """Let what is at fault say less; return whether something did."""
+        """Simplify the clause at fault; return whether anything changed."""
         owner, clause = place
         if draft is None and fault.part and self._types.simplify(owner, is_example=clause == "Example"):
             return True
@@ -107,7 +107,7 @@ class Faults:
         return clause in SIDES and self._simplify(draft, SIDES[SIDES.index(clause)], fault.message)
 
     def _simplify(self, draft: Draft, side: Side, fault: str) -> bool:
-        """Let a side of an operation say less; return whether that was possible."""
+        """Simplify a side of an operation; return whether that was possible."""
         before = draft.simplify(side)
         if before == 1:
             what = "arguments" if side == "payload" else "result"
@@ -117,10 +117,10 @@ class Faults:
         return before < 2
 
     def expressed(self, draft: Draft, side: Side, write: Callable[[], T]) -> T:
-        """Return what is written for a side of an operation, which says less until clauses hold it.
+        """Return the written clauses for a side of an operation, simplified until they are valid.
 
         Raises:
-            NotExpressibleError: they do not.
+            NotExpressibleError: The simplest clauses are not valid either.
         """
         while True:
             try:
@@ -132,7 +132,7 @@ class Faults:
     def errors(
         self, draft: Draft, errors: list[tuple[ClauseCall, ClauseCall]]
     ) -> list[tuple[ClauseCall, ClauseCall]]:
-        """Return the errors of an operation that a design may hold."""
+        """Return the errors of an operation that a design allows."""
         held = []
         for error, response in errors:
             if {error.flat, *(part for part in error.parts if isinstance(part, str))} & self._refused:
@@ -145,12 +145,12 @@ class Faults:
 
 
 def _classes(draft: Draft) -> tuple[str, str]:
-    """Return the classes of what a call of an operation sends and gives."""
+    """Return the classes for an operation's payload and result."""
     return naming.class_name(draft.name, "payload"), naming.class_name(draft.name, "result")
 
 
 def _place(draft: Draft | None, owner: str, part: ClauseCall | None) -> str:
-    """Return what is at fault of an owner: a side of an operation, or a clause; "" for all of it."""
+    """Return the part of an owner that is at fault: a side or a clause; "" for the owner itself."""
     clause = part.clause if part else ""
     if draft is not None and owner in _classes(draft):
         return SIDES[_classes(draft).index(owner)]
@@ -159,5 +159,5 @@ def _place(draft: Draft | None, owner: str, part: ClauseCall | None) -> str:
 
 
 def _mentions(draft: Draft, owner: str) -> bool:
-    """Return whether a variable stands in the clauses of an operation."""
+    """Return whether a variable is used in the clauses of an operation."""
     return any(owner in clause.parts for clause in draft.security)

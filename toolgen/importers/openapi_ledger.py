@@ -20,7 +20,7 @@ _DISTINGUISH: Final = "give each branch a required property with a constant, or 
 _SPLIT: Final = "add a JSONSchema with the parts that you need to the design"
 _OF_CLIENT: Final = ", which the client sends itself"
 _MOST_NAMED: Final = 20
-"""Places that a finding names beside its own."""
+"""Maximum number of further places that a finding names."""
 _HINT: Final = "add it to a description if models should read it"
 
 
@@ -113,5 +113,5 @@ def _lost_of_parameters(api: API, operation: OpenAPIOperation) -> Iterator[tuple
 
 
 def _is_text(schema: object) -> bool:
-    """Return whether a schema is of any text or bytes, which is what the design says of such an answer."""
+    """Return whether a schema allows any text or bytes, which the design expresses for such an answer."""
     return isinstance(schema, dict) and set(schema) <= {"type", "format"} and schema.get("type") == "string"

@@ -30,7 +30,7 @@ class ServiceParts:
 
 
 class OpenAPIModule:
-    """One module."""
+    """One design module."""
 
     def __init__(self, name: str, names: DesignNames, description: str, tags: Mapping[str, str]) -> None:
         self._name = name
@@ -39,10 +39,10 @@ class OpenAPIModule:
         """Descriptions of tags by name."""
         self._description = description
         self._toolsets: dict[tuple[str, str], str] = {}
-        """The names of toolsets by service and tag."""
+        """Names of toolsets by service and tag."""
 
     def name_toolsets(self, tags: Iterable[tuple[str, str]]) -> None:
-        """Name the toolsets for tags of services; what has no tag is called like the whole."""
+        """Name the toolsets for tags of services; a toolset without a tag has the name of the module."""
         wanted = {key: self._toolset(key[1]) for key in tags}
         identities = {key: f"toolset {' '.join(key)}" for key in wanted}
         names = self._names.assign_all({identities[key]: [name] for key, name in wanted.items()})
@@ -51,7 +51,7 @@ class OpenAPIModule:
     def statements(
         self, services: list[ServiceParts], types: TypeBook, security: dict[str, ClauseCall]
     ) -> list[tuple[str, ClauseCall]]:
-        """Return the variables that the design needs in order, `design` last."""
+        """Return the variables that the design needs, in order; `design` is the last one."""
         asked = [part for each in services for clause in _security_in(each) for part in clause.parts]
         used = {part for part in asked if isinstance(part, str)}
         schemes = {name: clause for name, clause in security.items() if name in used}
@@ -69,7 +69,7 @@ class OpenAPIModule:
         return [*statements, ("design", call("Design", *about, *quoted, *written))]
 
     def files(self, statements: list[tuple[str, ClauseCall]], types: TypeBook) -> dict[str, str]:
-        """Return the module of the variables of a design and the schemas beside it, by path."""
+        """Return the design module with these variables, and its schema files, by path."""
         about = f"The API {self._name}: `toolgen gen` reads `design` and writes its client and types."
         held = types.untyped.files
         schemas = [part for _, part in statements if part.clause == "JSONSchema"]
@@ -80,7 +80,7 @@ class OpenAPIModule:
         }
 
     def _errors(self, services: list[ServiceParts]) -> dict[ClauseCall, str]:
-        """Return the errors that several methods have, with their variables."""
+        """Return the errors that several methods share, with their variables."""
         errors = [clause for each in services for _, _, method in each.methods.values() for clause in method]
         errors = [clause for clause in errors if clause.clause == "Error"]
         times = Counter(error.flat for error in errors)
@@ -97,7 +97,7 @@ class OpenAPIModule:
     def _statements(
         self, service: ServiceParts, errors: dict[ClauseCall, str], written: list[str]
     ) -> Iterator[tuple[str, ClauseCall]]:
-        """Yield the toolsets and the service, which is a child of the design."""
+        """Yield the toolsets and the service, and add the service to `written`."""
         by_text = {error.flat: name for error, name in errors.items()}
         common = self._common(service, by_text)
         methods = [
@@ -130,7 +130,7 @@ class OpenAPIModule:
         )
 
     def _common(self, service: ServiceParts, by_text: dict[str, str]) -> list[str]:
-        """Return the errors that all methods of a service have."""
+        """Return the errors that all methods of a service share."""
         if len(service.methods) < 2:
             return []
         held = [{part.flat for part in parts} for _, _, parts in service.methods.values()]
@@ -141,7 +141,7 @@ class OpenAPIModule:
 
 
 def _reached(statements: list[tuple[str, ClauseCall]], names: Iterable[str]) -> set[str]:
-    """Return the variables that some need, and these."""
+    """Return these variables and all variables that they need, directly or indirectly."""
     parts = dict(statements)
     reached: set[str] = set()
     waiting = list(names)
@@ -154,7 +154,7 @@ def _reached(statements: list[tuple[str, ClauseCall]], names: Iterable[str]) -> 
 
 
 def _mentioned(part: ClauseCall) -> Iterator[str]:
-    """Yield the names of types and variables in an expression, those in quotes too, and other texts."""
+    """Yield the names of types and variables in an expression, including quoted ones, and other texts."""
     for each in parts_in(part):
         name = each.value if isinstance(each, CodeValue) else each
         if isinstance(name, str):

@@ -1,7 +1,7 @@
 """The ledger of the schemas of an OpenAPI document: each keyword that no clause expresses.
 
-A component is compared at its type, or at its uses if it has no type. A keyword has one finding, which names
-each component once.
+A component is compared with its type, or at its uses if it has no type. A keyword has one finding, which
+names each component once.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ _MAPPING: Final = "discriminator.defaultMapping"
 _HINT: Final = "add it to a description if models should read it"
 _MAPPING_HINT: Final = "map values that the property can have to branches of the union"
 _READ: Final = STRUCTURE | {"discriminator", "readOnly", "writeOnly"}
-"""Keywords of OpenAPI that say which values pass, in which direction."""
+"""OpenAPI keywords that determine which values are valid in which direction."""
 _FLAGS: Final = ("$ref", "readOnly", "writeOnly")
-"""Keywords that are read next to a reference of OpenAPI 3.0 without a finding."""
+"""Keywords that are read next to a reference in OpenAPI 3.0 without a finding."""
 _OF_WHOLE: Final = ("title", "description", "example", "examples")
-"""Annotations of an object that another object does not take over by `allOf`."""
+"""Annotations that an object does not inherit through `allOf`."""
 _MEANT: Final = ("nullable", "default", "deprecated")
 """Keywords that are used next to a reference although OpenAPI 3.0 ignores them, except texts for readers."""
 
@@ -51,9 +51,9 @@ class NotedSchema:
     name: str
     """Name of the component or the operation in the document."""
     written: tuple[str, ...]
-    """Classes of the design that have it."""
+    """Classes of the design for this schema."""
     without: str = ""
-    """A property that the unions have of which it is a branch."""
+    """Tag property of the unions of which it is a branch; "" for none."""
 
 
 class SchemaLedger:
@@ -70,7 +70,7 @@ class SchemaLedger:
         self._ignored: dict[str, None] = {}
 
     def findings(self, sources: Iterable[NotedSchema], reported: Iterable[Finding]) -> Iterator[Finding]:
-        """Yield findings about lost keywords, grouped, and about odd schemas that are not reported yet."""
+        """Yield grouped findings about lost keywords, and findings about contradictions not reported yet."""
         odd = {each.place.pointer or "" for each in reported if each.code == codes.ODD_SCHEMA.name}
         missing = {each.place.pointer or "" for each in reported if each.code == codes.LEFT_OUT.name}
         lost: dict[str, dict[str, list[str]]] = {}
@@ -114,9 +114,9 @@ class SchemaLedger:
             yield finding_at(codes.NOTE_LEFT_OUT, next(iter(self._ignored)), message, hint=hint)
 
     def _reached(self, source: NotedSchema) -> Iterator[tuple[object, str, bool]]:
-        """Yield a schema and each one that it leads to, once for all sources.
+        """Yield a schema and each one that it refers to, once for all sources.
 
-        Each is with its address, and whether there is a discriminator in it.
+        Each has its address, and whether it contains a discriminator.
         """
         waiting: list[tuple[object, str]] = [(source.schema, source.pointer)]
         while waiting:
@@ -132,13 +132,13 @@ class SchemaLedger:
                     inner += [part for _, part in children(schema)]
                     is_mapped = is_mapped or "discriminator" in schema
                     if isinstance(reference := schema.get("$ref"), str):
-                        with suppress(UnreadableError):  # named where it stands
+                        with suppress(UnreadableError):  # reported at its place
                             target = self._api.address(reference, address)
                             waiting.append((self._api.find(target), target))
             yield root, address, is_mapped
 
     def _odd(self, root: object, pointer: str) -> Iterator[Finding]:
-        """Yield what contradicts itself in a schema."""
+        """Yield the contradictions in a schema."""
 
         def follow(reference: str, place: str) -> tuple[Any, str] | None:
             try:
@@ -152,7 +152,7 @@ class SchemaLedger:
             yield finding_at(codes.ODD_SCHEMA, place, fault, hint=hint)
 
     def _unread_mappings(self, root: object, at: str) -> Iterator[Finding]:
-        """Yield a finding for each discriminator that cannot be read wholly."""
+        """Yield a finding for each discriminator that cannot be read completely."""
         waiting: list[tuple[object, str]] = [(root, at)]
         while waiting:
             schema, pointer = waiting.pop()
@@ -162,7 +162,7 @@ class SchemaLedger:
             if "discriminator" not in schema:
                 continue
             faults: list[str] = []
-            with suppress(UnreadableError):  # named where it stands
+            with suppress(UnreadableError):  # reported at its place
                 found = self._components.unread_mappings(schema, pointer)
                 faults += (f"{key!r}: {why}" for key, why in found)
             if faults:
@@ -171,12 +171,12 @@ class SchemaLedger:
                 yield finding_at(codes.LEFT_OUT, place, message, hint=_MAPPING_HINT)
 
     def _written(self, names: Iterable[str]) -> Notes | None:
-        """Return the notes of classes of the design; None if none of the classes is known."""
+        """Return the notes of classes in the design; None if none of the classes exists."""
         written = [self._root["$defs"][name] for name in names if name in self._root["$defs"]]
         return notes_of(self._root, {"allOf": written}, self._types) if written else None
 
     def _notes_in(self, source: NotedSchema) -> Iterator[tuple[Place, str, Json, str]]:
-        """Yield place, keyword, value and address of each note of a schema, without those of other types."""
+        """Yield place, keyword, value and address of each note in a schema, without notes of other types."""
         waiting: list[tuple[object, Place, str, bool]] = [(source.schema, (), source.pointer, True)]
         seen: set[int] = set()
         joins: set[str] = set()
@@ -217,7 +217,7 @@ class SchemaLedger:
     def _target(
         self, reference: str, place: Place, pointer: str, *, is_joined: bool
     ) -> Iterator[tuple[object, Place, str, bool]]:
-        """Yield what a reference leads to, where that is not a type of its own or is joined by `allOf`."""
+        """Yield the target of a reference if it has no type of its own, or is joined by `allOf`."""
         target = self._api.target(reference, joined(pointer, "$ref"))
         if target is None:
             return
@@ -229,21 +229,21 @@ class SchemaLedger:
 
 
 def _above(pointer: str) -> Iterator[str]:
-    """Yield a place and those above it."""
+    """Yield a place and its parents."""
     while pointer:
         yield pointer
         pointer = pointer.rpartition("/")[0]
 
 
 def _owner(pointer: str, source: NotedSchema) -> str:
-    """Return the component in which a place stands; else whose schema it is."""
+    """Return the component that contains a place, otherwise the name of the source."""
     parts = pointer.split("/")
     is_component = parts[1:3] == ["components", "schemas"] and len(parts) > 3
     return component_name("/".join(parts[:4])) if is_component else source.name
 
 
 def _lost(keyword: str, owners: Mapping[str, list[str]]) -> Finding:
-    """Return the finding about a keyword that the design does not carry."""
+    """Return the finding about a keyword that the design leaves out."""
     places = [pointer for pointers in owners.values() for pointer in pointers]
     what = repr(keyword)
     if keyword == _EXTENSIONS:

@@ -1,4 +1,4 @@
-"""The operations of an OpenAPI document, and the selection among them."""
+"""The operations of an OpenAPI document, and the selection of operations."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from .records import a_kind
 
 _VERBS: Final = ("get", "head", "options", "put", "delete", "post", "patch")
 _NO_VERBS: Final = ("trace", "query")
-"""Methods that no client sends."""
+"""Methods that the client cannot send."""
 _MOST_SHOWN: Final = 10
-"""Tags or ids in a hint."""
+"""Maximum number of tags or ids in a hint."""
 
 
 @frozen_record
@@ -33,12 +33,12 @@ class Selection:
 
     tags: tuple[str, ...] = ()
     only: tuple[str, ...] = ()
-    """Ids, names of tools, or patterns of them (`repos-*`)."""
+    """Ids, names of tools, or patterns for them (`repos-*`)."""
     exclude: tuple[str, ...] = ()
     renamed: dict[str, str] = field(default_factory=dict[str, str])
-    """Names of tools by id or by name."""
+    """Names of tools by operation id or by name."""
     is_read_only: bool = False
-    """Whether only operations that change nothing become tools."""
+    """Whether only operations with safe methods become tools."""
 
     def takes(self, operation: OpenAPIOperation) -> bool:
         names = operation.id, operation.name
@@ -53,9 +53,9 @@ class Selection:
     def wanted(
         self, readable: Sequence[OpenAPIOperation], taken: Sequence[OpenAPIOperation]
     ) -> dict[str, str]:
-        """Return the names that operations would have, by identity, in order.
+        """Return the wanted names of operations by identity, in order.
 
-        The name is that of the option or of the id, in its short form if no other operation has the same.
+        A name is from the option or from the id, in its short form if no other operation has the same.
         """
         ids = Counter(operation.id for operation in readable)
         short = Counter(operation.name for operation in readable)
@@ -68,7 +68,7 @@ class Selection:
         return wanted
 
     def unmatched(self, operations: Sequence[OpenAPIOperation]) -> Iterator[Finding]:
-        """Yield a finding for each tag, id and pattern that fits none of all operations of a document."""
+        """Yield a finding for each tag, id and pattern that matches no operation of the document."""
         tags = {tag for operation in operations for tag in operation.tags}
         names = {name for operation in operations for name in (operation.id, operation.name)}
         for option, patterns in (("tag", self.tags), ("only", self.only), ("exclude", self.exclude)):
@@ -89,7 +89,7 @@ class OpenAPIOperation:
     method: str
     path: str
     item: dict[str, object]
-    """The path item, with the parameters that all its operations have."""
+    """Path item, with the parameters that its operations share."""
     item_pointer: str
     value: dict[str, object]
     pointer: str
@@ -100,7 +100,7 @@ class OpenAPIOperation:
 
     @property
     def id(self) -> str:
-        """What the document calls it; its method and path, where it has no name."""
+        """Operation id in the document; method and path if it has none."""
         written = self.value.get("operationId")
         if isinstance(written, str) and written.strip():
             return written.strip()
@@ -113,7 +113,7 @@ class OpenAPIOperation:
 
     @property
     def full_name(self) -> str:
-        """The name of the whole id, where another operation has the same short one."""
+        """Name from the complete id, for use if another operation has the same short name."""
         return full_name(self.id, self.path, self.method)
 
     @property
@@ -124,17 +124,17 @@ class OpenAPIOperation:
 
     @property
     def tag(self) -> str:
-        """The first tag, which is its toolset; "" for none."""
+        """First tag, which determines its toolset; "" for none."""
         return self.tags[0] if self.tags else ""
 
     @property
     def servers(self) -> object:
-        """The servers of the operation or its path; None for those of the document."""
+        """Servers of the operation or its path; None for those of the document."""
         return self.value.get("servers") or self.item.get("servers")
 
 
 def operations_of(api: API) -> Iterator[OpenAPIOperation | Finding]:
-    """Yield the operations of a document, and what cannot be read."""
+    """Yield the operations of a document, and findings about unreadable ones."""
     paths = api.document.get("paths")
     if not isinstance(paths, dict):
         yield finding_at(codes.NO_TOOL, "/paths", "the document has no paths", hint="add 'paths'")
@@ -157,7 +157,7 @@ def operations_of(api: API) -> Iterator[OpenAPIOperation | Finding]:
 
 
 def _unsent(method: str, value: object, pointer: str) -> Finding:
-    """Return the finding about an operation whose method no client sends."""
+    """Return the finding about an operation whose method the client cannot send."""
     message = f"the client cannot send {method}; the operation is left out"
     hint = "describe it as POST too if the API accepts that"
     return finding_at(
@@ -166,7 +166,10 @@ def _unsent(method: str, value: object, pointer: str) -> Finding:
 
 
 def _item(api: API, item: object, pointer: str) -> tuple[dict[str, object], str]:
-    """Return a path item with what its `$ref` leads to; its own keys count first (OAS 3.1.1, 4.8.9.1)."""
+    """Return a path item merged with the target of its `$ref`.
+
+    Own keys take precedence (OAS 3.1.1, 4.8.9.1).
+    """
     followed, at = api.followed(item, pointer)
     own = {key: value for key, value in mapping(item).items() if key != "$ref"}
     return ({**followed, **own}, at) if followed is not item else (followed, at)
@@ -188,7 +191,7 @@ def _operation(
 
 
 def described(operation: OpenAPIOperation) -> tuple[str, str]:
-    """Return title and description of an operation."""
+    """Return the title and the description of an operation."""
     summary, description = text(operation.value.get("summary")), text(operation.value.get("description"))
     return (summary.rstrip(".") if description else ""), description or summary
 

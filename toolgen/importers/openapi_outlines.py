@@ -1,7 +1,7 @@
-"""Schemas with outlines for some of their references, without refusing more values.
+"""Schemas with outlines for some of their references, without rejecting more values.
 
 An outline accepts more than the schema that it replaces. So a `oneOf` of outlines accepts every value that
-one of them accepts, and a rule that refuses such a value is left out.
+one of them accepts, and a rule that would reject such a value is left out.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from toolgen.contract.json_value import Json, objects_in
 from toolgen.shapes.keywords import MAPS, VALUES
 
 _TURNED: Final = frozenset(["not", "if", "contains", "unevaluatedItems", "unevaluatedProperties"])
-"""Keywords that refuse values because a schema accepts something."""
+"""Keywords that reject values because a subschema accepts something."""
 _OF_TURNED: Final = {
     "then": "if",
     "else": "if",
@@ -23,7 +23,7 @@ _OF_TURNED: Final = {
 
 
 def widened(schema: object, outlines: Collection[str]) -> Any:
-    """Return a schema that accepts all that it would accept if these of its `$defs` were no outlines."""
+    """Return a schema that accepts at least what it accepts with the full `$defs` instead of `outlines`."""
     return _Widener(outlines).widened(schema)
 
 
@@ -52,6 +52,6 @@ class _Widener:
         return result
 
     def _refers(self, schema: dict[str, Json]) -> bool:
-        """Return whether an outline stands in a schema, however deep."""
+        """Return whether a schema contains an outline at any depth."""
         here = {key: value for key, value in schema.items() if key != "$defs"}
         return any(part.get("$ref") in self._references for part in objects_in(here))

@@ -1,4 +1,4 @@
-"""The parameters of an operation that are sent, their possible values, and their styles."""
+"""Parameters of an operation that are sent, their possible values, and their styles."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ STYLES: Final[Mapping[str, tuple[str, ...]]] = {
     "cookie": ("form",),
     "querystring": ("form",),
 }
-"""The styles of each place, its usual one first."""
+"""Styles of each place, default first."""
 _LEGAL: Final = r"^[^\x00-\x1F\x7F]*$"
-"""Pattern of the value of a header (RFC 9110, section 5.5)."""
+"""Pattern of a header value (RFC 9110, section 5.5)."""
 _NEVER_EMPTY: Final = REQUEST_FORMATS - {"byte"}
-"""Formats of which each text has a character, and no control character."""
+"""Formats whose texts are never empty, and contain no control characters."""
 _SHORTEST, _ = lengths_of("string")
 _FEWEST, _ = lengths_of("array")
 _FEWEST_KEYS, _ = lengths_of("map")
 _SENT: Final[Mapping[str, dict[str, object]]] = {"path": {_SHORTEST: 1}, "header": {"pattern": _LEGAL}}
-"""Constraints of a string that is sent at a place."""
+"""Constraints for strings by place."""
 _UNSENT_IF_EMPTY: Final = ("query", "cookie")
-"""Places in which an empty list or map is absent (RFC 6570, section 3.2.1)."""
+"""Places where an empty list or map counts as absent (RFC 6570, section 3.2.1)."""
 
 
 @frozen_record
@@ -51,7 +51,7 @@ class ParameterPart:
 
     @property
     def key(self) -> tuple[str, str]:
-        """Unique key of the parameter; the case of headers does not count (RFC 9110, 5.1)."""
+        """Unique key of the parameter; header names are case-insensitive (RFC 9110, 5.1)."""
         return (self.name.lower() if self.place == "header" else self.name), self.place
 
     @property
@@ -60,7 +60,7 @@ class ParameterPart:
 
     @property
     def json_media(self) -> str:
-        """The media type of a value that is sent as JSON text; "" for any other value."""
+        """Media type of a value that is sent as JSON text; "" for other values."""
         for kind in self.content:
             plain = kind.partition(";")[0].strip().lower()
             if self.place != "querystring" and (plain == "application/json" or plain.endswith("+json")):
@@ -69,10 +69,10 @@ class ParameterPart:
 
 
 def listed_parameters(operation: OpenAPIOperation) -> list[ParameterPart]:
-    """Return the parameters that the document lists; the operation's own win over those of its path.
+    """Return the parameters in the document; the operation's own override those of its path.
 
     Raises:
-        UnreadableError: one cannot be read.
+        UnreadableError: A parameter cannot be read.
     """
     result: dict[tuple[str, str], ParameterPart] = {}
     for holder, pointer in ((operation.item, operation.item_pointer), (operation.value, operation.pointer)):
@@ -112,10 +112,10 @@ def is_of_client(parameter: Mapping[str, object]) -> bool:
 
 
 def schema_and_place(parameter: ParameterPart, api: API, find: Callable[..., None]) -> tuple[object, str]:
-    """Return the schema of what is sent, with its address.
+    """Return the schema of the sent value, with its address.
 
     Raises:
-        UnreadableError: it is the whole query, and no form.
+        UnreadableError: The parameter is the whole query, and not a form.
     """
     pointer, name = parameter.pointer, parameter.name
     content = mapping(parameter.value.get("content"))
@@ -139,9 +139,9 @@ def schema_and_place(parameter: ParameterPart, api: API, find: Callable[..., Non
 
 
 def sendable(schema: object, at: str, place: str, api: API, *, needed: bool = False) -> object:
-    """Return a schema of what can be sent in this place: of texts, and of lists of them.
+    """Return a schema for values that can be sent in this place: strings, and lists of strings.
 
-    What is `needed` may not be empty, because it would be absent.
+    If `needed`, a value must not be empty, because it would count as absent.
     """
     limits = _SENT.get(place, {})
     if not (limits or needed) or not isinstance(schema, dict | bool):
@@ -155,7 +155,7 @@ def sendable(schema: object, at: str, place: str, api: API, *, needed: bool = Fa
     kinds = held.get("type")
     types = {str(each) for each in (kinds if isinstance(kinds, list) else [kinds])} - {"null", "None"}
     more: dict[str, object] = {}
-    if CONSTRAINTS.isdisjoint(held) and schema is not False:  # it takes any value, also null
+    if CONSTRAINTS.isdisjoint(held) and schema is not False:  # accepts any value, including null
         more = {"type": "string", **limits}
         schema = schema if isinstance(schema, dict) else {}
     elif types == {"array"}:
@@ -183,7 +183,7 @@ def sendable(schema: object, at: str, place: str, api: API, *, needed: bool = Fa
 
 
 def style_of(parameter: ParameterPart, find: Callable[..., None]) -> list[Named]:
-    """Return style and explode where they are not those of the place (OAS 3.1.1, 4.8.12.2)."""
+    """Return style and explode if they differ from the defaults of the place (OAS 3.1.1, 4.8.12.2)."""
     if parameter.json_media:
         return [Named("style", literal("json"))]
     styles, style = STYLES[parameter.place], parameter.value.get("style")

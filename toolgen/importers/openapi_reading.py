@@ -1,4 +1,4 @@
-"""Reads the schemas of types and of objects, which refer to types by marks."""
+"""Reader of the schemas of types and objects, in which marks represent types."""
 
 from __future__ import annotations
 
@@ -17,30 +17,30 @@ from .openapi_cuts import Cut, TypeKey, mark_of, notes_of_part, plain_object
 
 @frozen_record(kw_only=False)
 class ReadObject:
-    """The normal form of an object, or of one whose one property is a union."""
+    """Normal form of an object, or of an object whose single property is a union."""
 
     root: Node
     classes: Classes
     inexact: tuple[str, ...] = ()
-    """Properties of which the types cannot express the whole schema."""
+    """Properties whose complete schema the types cannot express."""
 
 
 _LONGEST_KNOWN: Final = 10_000
 
 
 class CutReader:
-    """Reads schemas; `find` takes what is found of them."""
+    """Reader of schemas; `find` receives the findings."""
 
     def __init__(self, find: Callable[..., None]) -> None:
         self._find = find
         self._known: dict[str, Reading] = {}
-        """Readings of objects in which all others are marked, by their text: many answers are alike."""
+        """Readings of objects without unmarked types, by text, because many answers are alike."""
 
     def union(self, cut: Cut, name: str, failed: Collection[TypeKey]) -> ReadObject:
-        """Return an object whose one property is the union.
+        """Return an object whose single property is the union.
 
         Raises:
-            NotExpressibleError: it is none of objects, or a branch of it `failed` to become a type.
+            NotExpressibleError: A branch is not an object, or `failed` to become a type.
         """
         reading = read({**cut.of({"x": cut.schema}), "required": ["x"]}, name=name, arguments=True)
         if reading.foreign is None or not reading.foreign.is_exact:
@@ -55,10 +55,10 @@ class CutReader:
         return ReadObject(root, classes)
 
     def object(self, cut: Cut, name: str) -> ReadObject:
-        """Return an object; what is said of its inexact properties is left out.
+        """Return an object; the schemas of inexact properties are left out.
 
         Raises:
-            NotExpressibleError: the types cannot express the whole schema.
+            NotExpressibleError: The types cannot express the whole schema.
         """
         reading = self._whole(cut, name)
         if reading.foreign is not None:
@@ -90,14 +90,14 @@ class CutReader:
         return reading
 
     def _find_problems(self, reading: Reading, cut: Cut) -> None:
-        """Report what was repaired in a schema that is read, and the defaults that it refuses."""
+        """Report the repairs in a schema, and the defaults that it rejects."""
         for problem in reading.problems:
             code = codes.REPAIRED_SCHEMA if problem.is_repair else codes.ODD_SCHEMA
             self._find(code, cut.source(problem.pointer), problem.message, problem.hint)
 
 
 def _renamed(reading: Reading, name: str) -> Reading | None:
-    """Return the reading of an object as that of another name; None if a class has the name."""
+    """Return the reading of an object under another name; None if a class already has the name."""
     foreign = reading.foreign
     assert foreign is not None, "only what was read is known"
     own = target(foreign.root)

@@ -27,36 +27,36 @@ from .openapi_untyped import MISFIT, MISFIT_HINT
 
 _VALUES: Final = frozenset(["string", "integer", "number", "boolean"])
 _UNSENDABLE: Final = re.compile(r"\{[^{}]*\}|[^!-~]|\\")
-"""Characters that no address has, and names in braces, which may have them."""
+"""Characters that a URL cannot contain, and names in braces, which may contain them."""
 _BODY: Final = ("", "body")
 """Name and place of the whole body."""
 
 
 @dataclass(slots=True)
 class PayloadParts:
-    """The attributes of a payload, and the clauses that place them."""
+    """Attributes of a payload, and the clauses that place them."""
 
     properties: dict[str, tuple[object, str]] = field(default_factory=dict)
     required: list[str] = field(default_factory=list)
     fixed: dict[str, Part] = field(default_factory=dict)
     parameters: list[str] = field(default_factory=list)
     never_null: list[str] = field(default_factory=list)
-    """Parameters that are needed, and that null would leave out."""
+    """Required parameters that null would omit."""
     names: dict[str, str] = field(default_factory=dict)
     """Names of parameters in a request, if they differ from the names of their attributes."""
     json: set[str] = field(default_factory=set)
     """Parameters that are sent as JSON text."""
     clauses: dict[str, ClauseCall] = field(default_factory=dict)
-    """Clauses by attribute; one that stands where it would anyway has none."""
+    """Clauses by attribute; an attribute at its default place has none."""
     body: ClauseCall | None = None
     has_body_attribute: bool = False
-    """Whether one attribute is the body."""
+    """Whether a single attribute is the body."""
     path: str = ""
     example: dict[str, object] = field(default_factory=dict)
-    """Arguments, each the first example of its attribute; none where a required one has no example."""
+    """Arguments from the first example of each attribute; empty if a required attribute has no example."""
 
     def cut(self, types: TypeBook, find: Callable[..., None]) -> Cut:
-        """Return the payload as an object whose types are known to the book."""
+        """Return the payload as an object whose types are added to the book."""
         cut = types.cutter.cut_object(self.properties, self.required, "in")
         cut.fixed = self.fixed
         parts = cut.schema["properties"]
@@ -76,7 +76,7 @@ class PayloadParts:
         return cut
 
     def _take_example(self, cut: Cut, find: Callable[..., None]) -> None:
-        """Take the first example of each attribute, where those that are required have one."""
+        """Store the first example of each attribute, if all required attributes have one."""
         parts = cut.schema["properties"]
         examples = {
             key: part["examples"][0]
@@ -90,9 +90,9 @@ class PayloadParts:
                 self.example = examples
 
     def _settle_style(self, key: str, types: frozenset[str]) -> None:
-        """Write what a style stands for where OpenAPI leaves it open (OAS 3.1.1, 4.8.12.3).
+        """Resolve a style that OpenAPI leaves undefined for a type (OAS 3.1.1, 4.8.12.3).
 
-        The brackets of a list stand in its name, as PHP, Rails and Stripe take them.
+        The brackets of a list become part of its name, as PHP, Rails and Stripe expect.
         """
         parts = self.clauses[key].parts if key in self.clauses and types else ()
         style = next((part.value for part in parts if isinstance(part, Named)), None)
@@ -115,7 +115,7 @@ def request_of(
     """Return the attributes of an operation, without those that its credentials fill.
 
     Raises:
-        UnreadableError: a parameter or the body cannot be sent.
+        UnreadableError: A parameter or the body cannot be sent.
     """
     parts = PayloadParts()
     path, _, query = operation.path.partition("#")[0].partition("?")
@@ -161,10 +161,10 @@ def request_of(
 
 
 def _sent_path(operation: OpenAPIOperation, path: str, find: Callable[..., None]) -> str:
-    """Return a path with its slash, in characters that a path has; names in braces are as they are.
+    """Return a path with a leading slash and without illegal characters; names in braces are unchanged.
 
     Raises:
-        UnreadableError: its variables are ambiguous, or it leads elsewhere.
+        UnreadableError: Its variables are ambiguous, or it leads elsewhere.
     """
     slashed = path if path.startswith("/") else f"/{path}"
     sent = _UNSENDABLE.sub(lambda found: found[0] if found[0][0] == "{" else quote(found[0]), slashed)
@@ -177,7 +177,7 @@ def _sent_path(operation: OpenAPIOperation, path: str, find: Callable[..., None]
 
 
 def _add_query(parts: PayloadParts, query: str, body: RequestBody | None, place: str) -> None:
-    """Add what a path says of its query, as arguments of one value."""
+    """Add the query in a path, as arguments with one value each."""
     for name, value in parse_qsl(query, keep_blank_values=True):
         if name not in parts.properties and name not in _body_keys(body):
             parts.add(name, {"type": "string", "enum": [value], "default": value}, place, required=False)
@@ -191,7 +191,7 @@ def _arguments(
     body: RequestBody | None,
     names: DesignNames,
 ) -> dict[tuple[str, str], str]:
-    """Return the names of arguments for parameters, by name and place, and for the whole body."""
+    """Return the argument names of parameters, by name and place, and of the whole body."""
     names.claim_arguments(_body_keys(body), operation.id)
     wanted = {
         (name, place): [_argument_name(name), f"{_argument_name(name)}_{place}"] for name, place in parameters
@@ -207,12 +207,12 @@ def _argument_name(name: str) -> str:
 
 
 def _body_keys(body: RequestBody | None) -> set[str]:
-    """Return the arguments that are the parts of a body."""
+    """Return the arguments that are parts of a body."""
     return set(mapping(mapping(body.schema).get("properties"))) if body and body.is_spread else set()
 
 
 def _drop_defaults(parts: PayloadParts, operation: OpenAPIOperation) -> None:
-    """Remove the clauses of parameters that go into the query by themselves."""
+    """Remove the clauses of parameters whose default place is the query."""
     if parts.has_body_attribute or (parts.body is None and operation.verb not in ("PUT", "POST", "PATCH")):
         for key, clause in list(parts.clauses.items()):
             if clause.clause == "Param" and len(clause.parts) == 1:
@@ -244,7 +244,7 @@ def _add_parameter(
 
 
 def _has_text(schema: object, definitions: Mapping[str, Any], depth: int = 0) -> bool:
-    """Return whether values of a translated schema are single ones, or lists of such."""
+    """Return whether values of a translated schema are scalars, or lists of scalars."""
     if not isinstance(schema, dict) or depth > 5:
         return False
     if "$ref" in schema:
@@ -263,7 +263,7 @@ def _has_text(schema: object, definitions: Mapping[str, Any], depth: int = 0) ->
 
 
 def _types_of(schema: Any, definitions: Mapping[str, Any], depth: int = 0) -> frozenset[str]:
-    """Return the JSON types of a translated schema, null apart; none where it does not say them plainly."""
+    """Return the JSON types of a translated schema, without null; none if they are not declared directly."""
     if not isinstance(schema, dict) or depth > 5:
         return frozenset()
     if "$ref" in schema:
@@ -298,7 +298,7 @@ def _add_body(parts: PayloadParts, body: RequestBody, key: str) -> None:
 
 
 def _named(body: RequestBody) -> list[Named]:
-    """Return what the clause of a body says of its media type."""
+    """Return the media type arguments of a body's clause."""
     named = [Named("media", literal(body.media))] if body.media != "json" else []
     named += [Named("content_type", literal(body.content_type))] if body.content_type else []
     return [*named, *_style(body)]
@@ -309,7 +309,7 @@ def _style(body: RequestBody) -> list[Named]:
 
 
 def _with_facts(schema: object, facts: Mapping[str, object]) -> object:
-    """Return the schema of a parameter or a body with the description and examples beside it."""
+    """Return the schema of a parameter or a body with its separate description and examples."""
     if schema is True:
         schema = {}
     if not isinstance(schema, dict):

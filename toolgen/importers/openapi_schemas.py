@@ -1,10 +1,11 @@
 """Schemas of an OpenAPI document as JSON Schema 2020-12.
 
-OpenAPI 3.1 and later write JSON Schema (OAS 3.1.1, 4.8.24); the dialect of 3.0 (OAS 3.0.4, 4.7.24) is
-translated: `nullable`, the boolean bounds, and `$ref`, beside which nothing counts by the letter, but here
-what documents mean: `nullable`, a default and what is said for readers. What is `readOnly` is not in
-requests, what is `writeOnly` not in answers, and what a `discriminator` maps to a schema is pinned there.
-A `oneOf` of answers whose branches may fit one value is `anyOf`: a call must not fail for such an answer.
+OpenAPI 3.1 and later use JSON Schema (OAS 3.1.1, 4.8.24); the dialect of 3.0 (OAS 3.0.4, 4.7.24) is
+translated: `nullable`, the boolean bounds, and `$ref`. Formally, keywords next to `$ref` are ignored, but
+documents mean `nullable`, defaults and texts for readers, so these are used. `readOnly` properties are
+omitted in requests, `writeOnly` properties in answers, and a `discriminator` pins the values that it maps to
+a schema. A `oneOf` in answers whose branches can match the same value becomes `anyOf`, because a call must
+not fail for such an answer.
 """
 
 from __future__ import annotations
@@ -35,25 +36,25 @@ _BESIDE: Final = ("$ref", "nullable", "example", *BESIDE_REFERENCES)
 _NOTES: Final = ("title", "description", "examples", "deprecated")
 """Annotations of a branch next to null that apply to the whole value. A default would be sent."""
 _DEEPEST: Final = 90
-"""Schemas inside each other, with those that are written out in place of a reference."""
+"""Maximum depth of nested schemas, including inlined references."""
 _MOST_JOINED: Final = 1_000
-"""References of `allOf` that are written out in one schema; real documents have up to some dozens."""
+"""Maximum number of inlined `allOf` references in one schema; real documents have up to some dozens."""
 
 
 @frozen_record(kw_only=False)
 class Tag:
-    """The property that says which branch of a union a value is, and what it is in this branch."""
+    """Property that identifies the branch of a union, with its values in this branch."""
 
     name: str
     values: tuple[TagValue, ...]
 
 
 Refer: TypeAlias = Callable[[str, Tag | None], dict[str, object]]
-"""Returns the schema that stands for a reference to an address, maybe as a branch of a union with a tag."""
+"""Returns the replacement for a reference to an address, possibly as a branch of a union with a tag."""
 
 
 class Translator:
-    """Translates schemas for one direction; `refer` says what becomes of references."""
+    """Translator of schemas for one direction; `refer` replaces references."""
 
     def __init__(self, components: Components, direction: Direction, refer: Refer, *, inlines: bool) -> None:
         self._components = components
@@ -61,15 +62,15 @@ class Translator:
         self._direction: Direction = direction
         self._refer = refer
         self._inlines = inlines
-        """Whether the objects that `allOf` joins are written out, rather than referred to."""
+        """Whether objects that `allOf` joins are inlined instead of referred to."""
         self._open: list[str] = []
         self._joined_parts = 0
 
     def translated(self, schema: object, place: str, hidden: frozenset[str] = frozenset()) -> object:
-        """Return the schema that stands at the place; `hidden` are properties that are not in this direction.
+        """Return the translated schema; `hidden` are properties that are omitted in this direction.
 
         Raises:
-            UnreadableError: a reference leads nowhere, or out of the document.
+            UnreadableError: A reference is dangling, or leaves the document.
         """
         if not isinstance(schema := self._api.schema(schema, place), dict):
             return schema
@@ -116,14 +117,14 @@ class Translator:
         return or_null(result) if schema.get("nullable") is True else result
 
     def _is_loose(self, schema: dict[str, object], place: str, at: str) -> bool:
-        """Return whether the branches of an answer overlap, and note where."""
+        """Return whether the branches of an answer overlap, and record their place."""
         is_loose = self._direction == "out" and self._components.alternatives.overlap(schema, place)
         if is_loose:
             self._components.alternatives.loosened[at] = None
         return is_loose
 
     def _with_what_counts(self, schema: dict[str, object]) -> dict[str, object]:
-        """Return a reference with what counts beside it, where that is more than notes as a join."""
+        """Return a reference with the effective keywords next to it, as a join if they are constraints."""
         if self._api.is_3_0:
             return {key: schema[key] for key in _BESIDE if key in schema}
         rest = {key: value for key, value in schema.items() if key != "$ref"}
@@ -132,7 +133,7 @@ class Translator:
         return {**rest, "allOf": [{"$ref": schema["$ref"]}, *listed(rest.get("allOf"))]}
 
     def _reference(self, address: str, tag: Tag | None) -> dict[str, object]:
-        """Return the schema that stands for a reference, with null where it leads over one that adds it."""
+        """Return the replacement for a reference, nullable if a schema on the way adds null."""
         reference = self._refer(address, tag)
         return or_null(reference) if self._components.adds_null(address) else reference
 
@@ -144,7 +145,7 @@ class Translator:
         }
 
     def _joined(self, part: object, place: str, hidden: frozenset[str]) -> object:
-        """Return a part of `allOf`; objects that several references join are written out."""
+        """Return a part of `allOf`; objects that several references join are inlined."""
         if not self._inlines or not isinstance(part, dict) or not isinstance(part.get("$ref"), str):
             return self.translated(part, place, hidden)
         target = self._api.target(part["$ref"], joined(place, "$ref"))
@@ -163,7 +164,7 @@ class Translator:
             self._open.pop()
 
     def _branches(self, schema: dict[str, object], branches: list[object], place: str) -> list[object]:
-        """Return the branches of a union, in each of which its tag has the values that mean it."""
+        """Return the branches of a union, in each of which the tag is restricted to its values."""
         tag, values = self._components.tags(schema, branches, place)
         result: list[object] = []
         for n, (branch, pinned) in enumerate(zip(branches, values, strict=True)):
@@ -182,7 +183,7 @@ class Translator:
 
 
 def _with_notes_of_branch(schema: dict[str, object]) -> dict[str, object]:
-    """Return a union of one branch and null that says itself what the branch says for readers."""
+    """Move the annotations of a single branch to its union with null."""
     for word in ("anyOf", "oneOf"):
         branches = schema.get(word)
         rest = [each for each in branches if each != NULL] if isinstance(branches, list) else []
@@ -193,13 +194,13 @@ def _with_notes_of_branch(schema: dict[str, object]) -> dict[str, object]:
 
 
 def pinned(schema: dict[str, object], tag: Tag) -> dict[str, object]:
-    """Return a schema of an object whose tag has these values."""
+    """Return the schema of an object whose tag is restricted to these values."""
     properties = {tag.name: {"enum": list(tag.values)}}
     return {"allOf": [schema, {"type": "object", "properties": properties, "required": [tag.name]}]}
 
 
 def _move_exclusive_bounds(result: dict[str, object]) -> None:
-    """Write the boolean bounds of OpenAPI 3.0 as those of JSON Schema."""
+    """Convert the boolean bounds of OpenAPI 3.0 to those of JSON Schema."""
     for bound, exclusive in (("minimum", "exclusiveMinimum"), ("maximum", "exclusiveMaximum")):
         if isinstance(flag := result.get(exclusive), bool):
             del result[exclusive]
@@ -210,8 +211,8 @@ def _move_exclusive_bounds(result: dict[str, object]) -> None:
 def or_null(schema: dict[str, object]) -> dict[str, object]:
     """Return the schema with null accepted.
 
-    By the letter (OAS 3.0.4, 4.7.24.1) `nullable` counts beside `type` only; documents mean it everywhere,
-    also those of 3.1, which has no such keyword.
+    Formally (OAS 3.0.4, 4.7.24.1) `nullable` only applies next to `type`, but documents use it everywhere,
+    even in 3.1, which has no such keyword.
     """
     outer: dict[str, object] = {key: schema[key] for key in BESIDE_REFERENCES if key in schema}
     inner = {key: value for key, value in schema.items() if key not in outer}

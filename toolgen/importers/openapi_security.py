@@ -25,20 +25,20 @@ _FLOWS: Final = {
     "authorizationCode": "AuthorizationCodeFlow",
     "clientCredentials": "ClientCredentialsFlow",
 }
-"""The flows that a client offers, the one with a person first, with their clauses."""
+"""Supported flows with their clauses; the flow with a person is first."""
 
 
 class SecuritySchemes:
-    """The security schemes of a document. Each scheme that is used becomes a variable of the design."""
+    """The security schemes of a document. Each used scheme becomes a variable of the design."""
 
     def __init__(
         self, api: API, names: DesignNames, find: Callable[..., None], *, address: str, is_accepted: bool
     ) -> None:
         self._api = api
         self._address = address
-        """Base of relative addresses; "" for none."""
+        """Base of relative URLs; "" for none."""
         self._facts = () if is_accepted else (Named("accepted", literal(False)),)
-        """Keywords of each flow besides its addresses."""
+        """Arguments of each flow in addition to its URLs."""
         self._names = names
         self._find = find
         self._variables: dict[str, str] = {}
@@ -47,32 +47,32 @@ class SecuritySchemes:
         self._keys: dict[str, tuple[str, str]] = {}
         self._scopes: dict[str, dict[str, str]] = {}
         self._others: dict[str, list[str]] = {}
-        """The schemes of further flows, by that of the first."""
+        """Schemes of further flows, by the scheme of the first flow."""
         self._oauth: dict[str, tuple[str, str, ClauseCall]] = {}
         self._places: dict[tuple[str, str], list[str]] = {}
         self.repeats: dict[tuple[str, str, str], list[str]] = {}
-        """Addresses of parameters for a scheme that their operations do not require, by place and name."""
+        """Pointers to parameters for schemes that their operations do not require, by place, name, scheme"""
         self.clauses: dict[str, ClauseCall] = {}
-        """The clauses of schemes by their variables."""
+        """Clauses of schemes by their variables."""
 
     def common(self) -> tuple[ClauseCall, ...]:
         """Return the clauses of the service."""
         return self._alternatives(self._api.document.get("security"))
 
     def of(self, operation: dict[str, object]) -> tuple[ClauseCall, ...]:
-        """Return the clauses of an operation that has others than the document; () for none."""
+        """Return the clauses of an operation whose security differs from the document; () otherwise."""
         own = operation.get("security")
         if not isinstance(own, list) or own == self._api.document.get("security"):
             return ()
         return self._alternatives(own) or ((call("NoSecurity"),) if self.common() else ())
 
     def keys(self, clauses: tuple[ClauseCall, ...]) -> set[tuple[str, str]]:
-        """Return names and places of the API keys that clauses ask for; of headers in small letters."""
+        """Return names and places of the API keys that clauses require; header names are in lower case."""
         names = {part for clause in clauses for part in clause.parts if isinstance(part, str)}
         return {self._keys[name] for name in names if name in self._keys}
 
     def filled(self, clauses: tuple[ClauseCall, ...]) -> FilledCredentials:
-        """Return what the credentials of a request fill; a token only if each alternative has one."""
+        """Return the parts that a request's credentials fill; tokens only if each alternative has one."""
         kinds = ("BearerSecurity", "OAuth2Security")
         tokens = {name for name, clause in self.clauses.items() if clause.clause in kinds}
         needed = [clause for clause in clauses if clause.clause == "Security"]
@@ -86,7 +86,7 @@ class SecuritySchemes:
     def repeated(
         self, operation: dict[str, object], parameters: Iterable[ParameterPart]
     ) -> tuple[ClauseCall, ...]:
-        """Return the clauses of an operation with parameters that are a credential it does not ask for."""
+        """Return the clauses of an operation with parameters that are a credential it does not require."""
         own = operation.get("security")
         written = own if isinstance(own, list) else listed(self._api.document.get("security"))
         clauses = self._alternatives(written)
@@ -109,7 +109,7 @@ class SecuritySchemes:
         return self._alternatives(most_first)
 
     def _declared(self) -> dict[tuple[str, str], list[str]]:
-        """Return the names of all schemes of the document by the name and place of what they send."""
+        """Return the names of all schemes of the document by the name and place of their credential."""
         held = mapping(mapping(self._api.document.get("components")).get("securitySchemes"))
         if not self._places:
             for name, value in held.items():
@@ -134,7 +134,7 @@ class SecuritySchemes:
         return () if held == (call("NoSecurity"),) else held
 
     def _all_of(self, wanted: dict[str, object]) -> tuple[ClauseCall, ...]:
-        """Return a clause for what is needed together, and one for each other flow of it."""
+        """Return a clause for credentials that are needed together, and one for each set of other flows."""
         variables = [self._variable(name) for name in wanted]
         places = [self._keys.get(variable, _AUTHORIZATION) for variable in variables]
         if not all(variables) or len(set(places)) < len(places):
@@ -154,7 +154,7 @@ class SecuritySchemes:
         return tuple(clauses)
 
     def _variable(self, name: str) -> str:
-        """Return the variable of a scheme; "" for one that no client offers."""
+        """Return the variable of a scheme; "" if the client does not support it."""
         if name not in self._variables:
             place = joined(_PLACE, name)
             self._variables[name] = ""
@@ -200,7 +200,7 @@ class SecuritySchemes:
         return True
 
     def _oauth2(self, variable: str, described: str, flows: dict[str, object], place: str) -> None:
-        """Write a scheme for each flow that a client offers; one without any is a bearer token."""
+        """Add a scheme for each supported flow; without any, the scheme is a bearer token."""
         offered: list[str] = []
         for kind, clause in _FLOWS.items():
             flow = mapping(flows.get(kind))

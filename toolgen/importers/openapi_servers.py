@@ -1,4 +1,4 @@
-"""The servers of a document, of a path and of an operation, as clauses."""
+"""The servers of a document, a path or an operation, as clauses."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ _VARIABLE: Final = re.compile(r"\{([^{}]*)\}")
 
 @frozen_record
 class ServerOptions:
-    """Options of the import about servers."""
+    """Import options for servers."""
 
     url: str = ""
-    """The address that counts instead of those of the document; relative ones are below it."""
+    """URL that replaces those of the document; relative ones are appended to it."""
     is_accepted: bool = False
-    """Whether the addresses of the document are chosen, so that they may be private ones."""
+    """Whether the URLs of the document are trusted, so that they can be private."""
 
 
 def server_clauses(servers: object, options: ServerOptions, base: str = "") -> tuple[ClauseCall, ...]:
-    """Return the clauses of a list of servers: the absolute ones, else the first, without its host.
+    """Return the clauses of a list of servers: the absolute ones, otherwise the first without its host.
 
-    `base` is the address of the document, to which relative ones are (OAS 3.2.0, 4.5.2).
+    `base` is the URL of the document, to which relative ones are resolved (OAS 3.2.0, 4.5.2).
     """
     held = [mapping(server) for server in listed(servers)] or [{"url": "/"}]
     clauses = {clause.flat: clause for server in held if (clause := _server(server, options, base))}
@@ -38,16 +38,16 @@ def server_clauses(servers: object, options: ServerOptions, base: str = "") -> t
 
 
 def base_address(servers: object, options: ServerOptions, base: str = "") -> str:
-    """Return the address that other relative ones are relative to; "" if the first server has none alone.
+    """Return the base of other relative URLs; "" if the first server has no absolute URL.
 
-    The addresses of security schemes are such (OAS 3.1.1, 4.6).
+    For example, the URLs of security schemes are resolved to it (OAS 3.1.1, 4.6).
     """
     url = getattr(server_clauses(servers, options, base)[0].parts[0], "value", "")
     return str(url) if is_server(str(url)) else ""
 
 
 def is_relative(server: ClauseCall) -> bool:
-    """Return whether a server has no host, so that somebody has to name it."""
+    """Return whether a server has no host, so that the user must provide it."""
     return server.flat.startswith('http.Server("/')
 
 
@@ -68,7 +68,7 @@ def _server(server: dict[str, object], options: ServerOptions, base: str) -> Cla
 
 
 def _relative(server: dict[str, object]) -> ClauseCall:
-    """Return the path of a server whose host nobody knows."""
+    """Return the path of a server with an unknown host."""
     url = text(server.get("url"))
     path = "/" if re.match(r"[^/]*:|//", url) else f"/{url.lstrip('./')}".rstrip("/") or "/"
     written, defaults = _variables(path, server)
@@ -77,7 +77,7 @@ def _relative(server: dict[str, object]) -> ClauseCall:
 
 
 def _variables(url: str, server: dict[str, object]) -> tuple[list[ClauseCall], dict[str, str]]:
-    """Return the clauses of the variables in an address, and their defaults."""
+    """Return the clauses of the variables in a URL, and their defaults."""
     written: list[ClauseCall] = []
     unfit = unfit_values(url, server)
     defaults = _defaults(url, server)
@@ -91,7 +91,7 @@ def _variables(url: str, server: dict[str, object]) -> tuple[list[ClauseCall], d
 
 
 def unfit_values(url: str, server: dict[str, object]) -> dict[str, list[str]]:
-    """Return the values of the variables in an address that make it none, by variable."""
+    """Return the values of variables that make a URL invalid, by variable."""
     defaults = _defaults(url, server)
     base = "" if re.match(r"[^/]*:|//|\{", url) else "https://x.example/"
 
@@ -105,7 +105,7 @@ def unfit_values(url: str, server: dict[str, object]) -> dict[str, list[str]]:
 
 
 def _defaults(url: str, server: dict[str, object]) -> dict[str, str]:
-    """Return the defaults of the variables in an address."""
+    """Return the defaults of the variables in a URL."""
     variables = mapping(server.get("variables"))
     return {
         name: str(mapping(variables.get(name)).get("default", next(iter(_values(server, name)), "")))
@@ -114,10 +114,10 @@ def _defaults(url: str, server: dict[str, object]) -> dict[str, str]:
 
 
 def _values(server: dict[str, object], name: str) -> list[object]:
-    """Return what a variable may be; nothing if it may be anything."""
+    """Return the allowed values of a variable; empty if any value is allowed."""
     return listed(mapping(mapping(server.get("variables")).get(name)).get("enum"))
 
 
 def is_server(url: str) -> bool:
-    """Return whether a text is an absolute address of http or https, without user, query and fragment."""
+    """Return whether a text is an absolute http or https URL without user, query and fragment."""
     return is_address(url) and not set("?{}").intersection(url)

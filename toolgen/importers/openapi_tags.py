@@ -1,4 +1,4 @@
-"""Values of the tag of a union, which a discriminator writes as strings: the keys of its mapping."""
+"""Values of a union's tag, which a discriminator writes as strings: the keys of its mapping."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from collections.abc import Set
 from typing import TypeAlias
 
 TagValue: TypeAlias = str | int | float
-"""A text, a number or a boolean."""
+"""String, number or boolean."""
 
 
 def tag_value(key: str, types: Set[str]) -> TagValue | None:
-    """Return the value that a key of a mapping means for a property of these JSON types; None for none."""
+    """Return the value of a mapping key for a property of these JSON types; None if it does not fit."""
     if not types or "string" in types:
         return key
     try:
@@ -31,7 +31,7 @@ def tag_value(key: str, types: Set[str]) -> TagValue | None:
 
 
 def is_tag_key(key: str, value: TagValue) -> bool:
-    """Return whether a key of a mapping means a value."""
+    """Return whether a mapping key represents a value."""
     if isinstance(value, str):
         return key == value
     return tag_value(key, {"boolean"} if isinstance(value, bool) else {"number"}) == value

@@ -13,11 +13,11 @@ from .clauses_layout import Named, literal
 from .openapi_document import mapping, text
 
 _MOST_NAMED: Final = 20
-"""Names that a finding lists; more would not be read."""
+"""Maximum number of names in a finding."""
 
 
 def own_title(schema: object, name: str) -> list[Named]:
-    """Return the title of a component, where a type of this name would have another one."""
+    """Return the title of a component if a type with this name would have another one."""
     title = safe_text(text(mapping(schema).get("title")))
     return [Named("title", literal(title))] if title and naming.words(title) != naming.words(name) else []
 
@@ -34,5 +34,5 @@ def first_of(names: Sequence[str], between: str = ", ") -> str:
 
 
 def tally(words: Iterable[str]) -> str:
-    """Return each word with how often it occurs: `title (2), xml (1)`."""
+    """Return each word with its number of occurrences: `title (2), xml (1)`."""
     return ", ".join(f"{word} ({count:,})" for word, count in Counter(words).items())

@@ -1,4 +1,4 @@
-"""The types of an OpenAPI document: each component once, as clauses, or as a schema that all share.
+"""The types of an OpenAPI document: each component once, as clauses, or as a shared schema.
 
 Types refer to each other, so they are first collected, then sorted and named, and written last.
 """
@@ -42,7 +42,7 @@ _MOST_ROUNDS: Final = 10
 
 
 class _Shared(dict[str, Any]):
-    """What stands for classes that are types; None for one that is not an object of clauses."""
+    """Replacements for classes that are types; None for a class that is not an object of clauses."""
 
     def __getitem__(self, name: str) -> Part:
         part: Part | None = super().__getitem__(name)
@@ -52,7 +52,7 @@ class _Shared(dict[str, Any]):
 
 
 class TypeBook:
-    """The types of a design, while they are being found, ordered and written."""
+    """The types of a design, while they are collected, ordered and written."""
 
     def __init__(
         self, components: Components, toolset: str, names: DesignNames, find: Callable[..., None]
@@ -65,31 +65,31 @@ class TypeBook:
         self._roots: list[TypeKey] = []
         self._order: dict[TypeKey, int] = {}
         self._variants: dict[str, list[TypeKey]] = {}
-        """The types of each component, by its address."""
+        """Types of each component, by its address."""
         self._failed: set[TypeKey] = set()
         self._reader = CutReader(find)
         self._objects: dict[TypeKey, ReadObject] = {}
-        """Objects that were read, by type."""
+        """Normal forms of objects, by type."""
         self._called: dict[TypeKey, str] = {}
         self._details: dict[str, str] = {}
         self.bases: set[str] = set()
-        """The classes that components are called like."""
+        """Class names derived from components."""
         self.errors: dict[tuple[str, str], tuple[Part, tuple[ClauseCall, ...]]] = {}
-        """Types of the details of errors, and what of them is the body, by place and name."""
+        """Types of error details, and their body attribute, by place and name."""
         self._origins: dict[str, str] = {}
-        """The object for which a type was written, by the name of the type."""
+        """Object for which a type was written, by the name of the type."""
         self.cutter = Cutter(components)
         self.untyped = UntypedSchemas(components, toolset, names, find)
-        """The schemas that stay so."""
+        """Schemas that do not become types."""
         self.enums = EnumBook()
-        """The enumerations with a name."""
+        """Named enumerations."""
         self.types: dict[str, ClauseCall] = {}
         """Types and unions by name, in order."""
         self.quoted: dict[str, None] = {}
-        """Types that are named before they are there."""
+        """Types that are referred to before their definition."""
 
     def details(self, parts: Iterable[Part | Named], name: str, about: str, written: str, place: str) -> str:
-        """Return the type of an object that was `written` so; one for all of the same attributes."""
+        """Return the type of error details with these attributes; equal attributes share one type."""
         clause, identity = call("Object", *parts), f"object {place}"
         named = self._details.get(clause.flat)
         if named is None:
@@ -101,7 +101,7 @@ class TypeBook:
         return named
 
     def origin(self, name: str) -> str:
-        """Return the type of a component, of the details of an error, or the object, that a name is of."""
+        """Return the component type, error details type or object to which a name belongs."""
         seen = {name}
         while (origin := self._origins.get(name, name)) not in seen:
             seen.add(name := origin)
@@ -112,7 +112,7 @@ class TypeBook:
         return [*self._called.values(), *self.enums.names()]
 
     def scan(self, cuts: Sequence[Cut]) -> None:
-        """Find all types that schemas refer to, directly or not, and put them in order."""
+        """Collect all types that schemas refer to, directly or indirectly, in order."""
         waiting = [key for cut in cuts for key in cut.keys.values()]
         self._roots = roots = list(dict.fromkeys(waiting))
         while waiting:
@@ -128,7 +128,7 @@ class TypeBook:
         self.enums.scan([*cuts, *self._cuts.values()])
 
     def name(self) -> None:
-        """Give the types their names."""
+        """Assign the names of the types."""
         wanted = {key: self._wanted(key) for key in self._order}
         every = [*wanted.values(), *self.enums.wanted()]
         names = self._names.assign_all({identity: [name] for identity, name in every})
@@ -136,7 +136,7 @@ class TypeBook:
         self.enums.name(names)
 
     def type_of(self, address: str, direction: Direction) -> Part | None:
-        """Return the type of a component that is an object of clauses; None for any other schema."""
+        """Return the type of a component that is an object of clauses; None for other schemas."""
         if self._components.adds_null(address):
             return None
         address = self._components.canonical(address)
@@ -147,7 +147,7 @@ class TypeBook:
     def _component(self, key: TypeKey) -> Cut:
         schema = self._api.find(key.address)
         if self._components.kind(key.address) == "union" and not self._components.has_texts(key.address):
-            self._failed.add(key)  # before its branches become types that nothing has
+            self._failed.add(key)  # before its branches become unused types
             return Cut(schema={}, place=key.address)
         try:
             cut = self.cutter.cut(schema, key.address, key.direction)
@@ -164,7 +164,7 @@ class TypeBook:
         return cut
 
     def sources(self) -> Iterator[NotedSchema]:
-        """Yield the components that are types, with the classes that they are."""
+        """Yield the components that are types, with their classes."""
         whole = {key.address for key in self._order if not key.tag}
         for key in self._order:
             if not key.tag or key.address not in whole:
@@ -178,7 +178,7 @@ class TypeBook:
                 )
 
     def _wanted(self, key: TypeKey) -> tuple[str, str]:
-        """Return what a type stands for, and the name that it would have."""
+        """Return the identity of a type, and its wanted name."""
         base = naming.class_name(component_name(key.address))
         others = self._variants[key.address]
         is_input = key.direction == "in" and any(each.direction != "in" for each in others)
@@ -193,9 +193,9 @@ class TypeBook:
         return identity, type_name(name)
 
     def simplify(self, name: str, *, is_example: bool) -> bool:
-        """Let a type, whose clause no design may hold, say less; return whether there is one of this name.
+        """Simplify a type whose clause is not allowed; return whether there is a type with this name.
 
-        First it is without its examples, if one of them is at fault, then a schema, then any JSON.
+        First its examples are dropped if one of them is at fault, then it becomes a schema, then any JSON.
         """
         if name in self.untyped.clauses and name not in self.untyped.opened:
             self.untyped.opened.add(name)
@@ -212,7 +212,7 @@ class TypeBook:
         return [*self.enums.statements(), *self.untyped.clauses.items(), *self.types.items()]
 
     def write(self, progress: Callable[[int, int, str], None]) -> None:
-        """Write all types; again while one that is the branch of a union turns out to stay a schema."""
+        """Write all types; repeat while a branch of a union turns out to remain a schema."""
         for key, number in self._order.items():
             progress(number, len(self._order), self._called[key])
             self._read(key)
@@ -232,7 +232,7 @@ class TypeBook:
                 return
 
     def _needed(self) -> set[TypeKey]:
-        """Return the types that operations may need: schemas that stay so carry what they refer to."""
+        """Return the types that operations may need; kept schemas contain everything they refer to."""
         needed: set[TypeKey] = set()
         waiting = [*self._roots]
         while waiting:
@@ -245,7 +245,7 @@ class TypeBook:
         return needed
 
     def _restart(self) -> None:
-        """Forget what was written."""
+        """Discard everything that was written."""
         self._names.restart()
         self._table = TypeTable(self._names)
         self.types.clear()
@@ -257,7 +257,7 @@ class TypeBook:
         self.errors.clear()
 
     def _try_unions(self) -> None:
-        """Find the unions that stay schemas before all types are written, which takes much longer."""
+        """Find the unions that remain schemas before writing all types, which takes much longer."""
         for key in self._order:
             if key not in self._failed and self._components.kind(key.address) == "union":
                 try:
@@ -266,7 +266,7 @@ class TypeBook:
                     self._failed.add(key)
 
     def _read(self, key: TypeKey) -> None:
-        """Read a type once, before others refer to it: clauses may not hold it."""
+        """Read a type once, before others refer to it, because clauses might not be able to express it."""
         if key not in self._failed and key not in self._objects:
             cut, name = self._cuts[key], self._called[key]
             try:
@@ -314,10 +314,10 @@ class TypeBook:
         return call("OneOf", type_.parts[0], literal(name), *type_.parts[1:])
 
     def written(self, cut: Cut, name: str, key: TypeKey | None, *, without: str = "") -> WrittenClauses:
-        """Return the attributes of an object, of which those that no clause expresses refer to schemas.
+        """Return the attributes of an object; attributes that clauses cannot express refer to schemas.
 
         Raises:
-            NotExpressibleError: clauses do not say all that the object says.
+            NotExpressibleError: Clauses cannot express the object completely.
         """
         whole = self._objects[key] if key else self._reader.object(cut, name)
         separate = frozenset([*whole.inexact, *cut.separate, *cut.fixed])
@@ -380,7 +380,7 @@ class TypeBook:
             name = self._called[used]
             if used.tag and used in self._failed:
                 shared[class_name] = None
-            elif used in self._failed or self._order[used] < at:  # schemas stand above all types
+            elif used in self._failed or self._order[used] < at:  # schemas are defined before all types
                 shared[class_name] = name
             else:
                 shared[class_name] = literal(name)

@@ -1,7 +1,7 @@
-"""Whether a value can match two branches of a `oneOf`, by the types, values and keys of the branches.
+"""Overlap of `oneOf` branches, by the types, values and keys of the branches.
 
 Servers rarely validate their responses against their document, so `oneOf` in it often means `anyOf`. If the
-branches are certain to exclude each other, the two are the same.
+branches certainly exclude each other, both have the same meaning.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ Tags: TypeAlias = Callable[[dict[str, object], list[object], str], tuple[str, li
 _DEEPEST: Final = 3
 """Maximum depth of nested objects that are compared."""
 _MOST_STEPS: Final = 40
-"""References and parts in each other."""
+"""Maximum depth of nested references and parts."""
 _MOST_BRANCHES: Final = 400
-"""Branches that are compared, each with each."""
+"""Maximum number of branches that are compared pairwise."""
 _OBJECT: Final = frozenset(["object"])
 _NULL: Final = scalars([None])
 
 
 class Alternatives:
-    """What is known of the unions of a document."""
+    """Results of the overlap checks for a document's unions."""
 
     def __init__(self, api: API, tags: Tags) -> None:
         self._api = api
@@ -39,10 +39,10 @@ class Alternatives:
         self._decided: dict[int, bool] = {}
         self._shapes: dict[tuple[str, int], Shape] = {}
         self.loosened: dict[str, None] = {}
-        """The places of those that are read as `anyOf`."""
+        """Places of unions that are read as `anyOf`."""
 
     def overlap(self, schema: dict[str, object], place: str) -> bool:
-        """Return whether a value may fit two branches of the `oneOf` of a schema; False if it has none."""
+        """Return whether a value can match two branches of a schema's `oneOf`; False if it has none."""
         branches = schema.get("oneOf")
         if not isinstance(branches, list) or len(branches) < 2 or "anyOf" in schema:
             return False
@@ -92,7 +92,7 @@ class Alternatives:
         return _either(whole, _NULL) if schema.get("nullable") is True else whole
 
     def _shape_at(self, address: str, depth: int, steps: int) -> Shape:
-        """Return the shape of what others refer to, which is found out once where it is not far away."""
+        """Return the shape of a referenced schema; cached if few steps have been taken."""
         if steps < _MOST_STEPS // 2:
             return self._shape(self._api.find(address), address, depth, steps)
         if (address, depth) not in self._shapes:
@@ -100,7 +100,7 @@ class Alternatives:
         return self._shapes[address, depth]
 
     def _own(self, schema: dict[str, object], place: str, depth: int, steps: int) -> Shape:
-        """Return the shape by the keywords of a schema alone; one with properties is of objects."""
+        """Return the shape from a schema's own keywords; properties imply the type object."""
         properties = mapping(schema.get("properties"))
         kind = schema.get("type", "object" if properties else None)
         types = {str(each) for each in (kind if isinstance(kind, list) else [kind]) if each is not None}
@@ -124,7 +124,7 @@ class Alternatives:
 
 
 def is_null(branch: object) -> bool:
-    """Return whether a branch of a union is null; some generators of 3.0 write it as `nullable` alone."""
+    """Return whether a branch of a union is null; some 3.0 generators write only `nullable`."""
     if not isinstance(branch, dict):
         return False
     is_noted = branch.get("nullable") is True and branch.keys() <= {"nullable", "title", "description"}
@@ -136,7 +136,7 @@ def _is_none(branch: dict[str, object]) -> bool:
 
 
 def _both(left: Shape, right: Shape) -> Shape:
-    """Return the shape of what fits two."""
+    """Return the shape of values that fit both."""
     if left is ANY or right is ANY:
         return right if left is ANY else left
     members = {
@@ -153,7 +153,7 @@ def _both(left: Shape, right: Shape) -> Shape:
 
 
 def _either(left: Shape, right: Shape) -> Shape:
-    """Return the shape of what fits one of two; of keys alone those count that are of objects."""
+    """Return the shape of values that fit either; keys are only taken from shapes of objects."""
     types = None if left.types is None or right.types is None else left.types | right.types
     values = None if left.values is None or right.values is None else left.values | right.values
     for plain, other in ((left, right), (right, left)):
@@ -187,7 +187,7 @@ def _exclude(left: Shape, right: Shape) -> bool:
 
 
 def _lacks_key(needing: Shape, holding: Shape) -> bool:
-    """Return whether a key that one shape requires cannot be in another, or not with such a value."""
+    """Return whether a key that one shape requires is not allowed in the other, or not with such a value."""
     if holding.declared is not None and not needing.required <= holding.declared:
         return True
     shared = needing.required & needing.members.keys() & holding.members.keys()

@@ -40,12 +40,12 @@ READ: Final[Mapping[str, frozenset[str]]] = {
         "media types of responses": "schema example examples itemSchema",
     }.items()
 }
-"""The keywords that the import reads, or names by themselves, by the kind of object that has them."""
+"""Keywords that the import reads or reports separately, by the kind of object that has them."""
 _IGNORED: Final = ("", False, None)
 
 
 def unread_keywords(api: API, operations: Iterable[OpenAPIOperation]) -> Iterator[tuple[str, str, str]]:
-    """Yield kind, keyword and address of each keyword of a document, schemas apart, that is not read.
+    """Yield kind, keyword and place of each unread keyword of a document, except in schemas.
 
     Parts that no operation refers to are ignored.
     """
@@ -114,12 +114,12 @@ def _of_servers(servers: object, place: str) -> Iterator[tuple[str, str, str]]:
 
 
 def _target(api: API, value: object, place: str) -> tuple[dict[str, object], str]:
-    """Return an object, or what its reference leads to, with its address; nothing for what is none."""
+    """Return the resolved object with its address; an empty one if it is not an object."""
     if value is None:
         return {}, place
     try:
         return api.followed(value, place)
-    except UnreadableError:  # named where it is read
+    except UnreadableError:  # reported where it is read
         return {}, place
 
 

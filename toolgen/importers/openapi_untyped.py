@@ -28,13 +28,13 @@ from .openapi_schemas import Tag, Translator, pinned
 from .pointers import joined
 
 _MOST_KEPT: Final = 20_000
-"""Values of a schema that stays a schema, with what it carries."""
+"""Maximum number of values in a kept schema, including its `$defs`."""
 _MOST_CARRIED: Final = 5_000
-"""Values in the `$defs` of a schema; those of real documents have up to 4,100, or some 15,000."""
+"""Maximum number of values in a schema's `$defs`; real documents have up to 4,100, or about 15,000."""
 _TIMES_CARRIED: Final = 2
-"""Most values in all `$defs` together, for each value of the document; real documents have up to 1.2."""
+"""Maximum number of values in all `$defs`, per value of the document; real documents have up to 1.2."""
 _MOST_NUMBERED: Final = 10
-"""Numbers that are tried behind the name of a schema."""
+"""Maximum number that is appended to the name of a schema."""
 MISFIT: Final = "has an example that its schema refuses; it is left out"
 MISFIT_HINT: Final = "correct the example or the schema"
 _TAGGED: Final = "has an example without the tag of its union; it gets the tag of the only branch that fits"
@@ -43,13 +43,13 @@ _ANY: Final = call("JSONSchema", literal({}))
 
 @frozen_record
 class _Part:
-    """The schema of a component for one direction."""
+    """Schema of a component for one direction."""
 
     schema: Any
     used: list[str]
-    """The addresses that it refers to."""
+    """Addresses that it refers to."""
     size: int
-    """Its values."""
+    """Number of values in it."""
 
 
 @dataclass(slots=True)
@@ -58,13 +58,13 @@ class _Carried:
 
     schemas: dict[str, object] = field(default_factory=dict)
     lacking: dict[str, str] = field(default_factory=dict)
-    """The addresses of those that are outlines, by name."""
+    """Addresses of schemas that are only outlines, by name."""
     size: int = 0
-    """Values of those that are none."""
+    """Number of values in the complete schemas."""
 
 
 class UntypedSchemas:
-    """The schemas of a design."""
+    """The kept schemas of a design."""
 
     def __init__(
         self,
@@ -82,24 +82,24 @@ class UntypedSchemas:
         self._defined: dict[str, str] = {}
         self._parts: dict[tuple[str, Direction], _Part] = {}
         self._read: dict[tuple[str, Direction], tuple[object, tuple[Json, list[str]]]] = {}
-        """The schemas at places with what they were translated to, and what that refers to."""
+        """Original and translated schema, and the addresses it refers to, by place and direction."""
         self._examples: dict[tuple[str, Direction], list[ClauseCall]] = {}
         self._spent = 0
-        """Values that all schemas carry so far."""
+        """Number of values in the `$defs` of all schemas so far."""
         self._small: dict[str, Part | None] = {}
-        """Parts that stand for schemas in place; None for named schemas."""
+        """Inline replacements of schemas; None for named schemas."""
         self.shortened: dict[str, None] = {}
-        """The addresses of components of which schemas that refer to very much have outlines."""
+        """Addresses of components that are outlines in schemas with too many references."""
         self.opened: set[str] = set()
-        """Names of schemas that no design may hold, so that any JSON stands for them."""
+        """Names of schemas that a design does not allow, and that are replaced by any JSON."""
         self.is_needed = True
-        """Whether a schema that is kept now is read at once, and takes its names before others do."""
+        """Whether a new schema is read immediately, so that it takes its class names before others."""
         self._unread: dict[str, tuple[Json, str]] = {}
-        """The schemas that were not read yet, with their places, by name."""
+        """Schemas that were not read yet, with their places, by name."""
         self.clauses: dict[str, ClauseCall] = {}
-        """The clauses of the schemas by name; until a schema is read, one that stands for it."""
+        """Clauses of the schemas by name; a placeholder until a schema is read."""
         self.files: dict[str, object] = {}
-        """The schemas in files by path."""
+        """Schemas in files, by path."""
 
     def clear(self) -> None:
         self._called.clear()
@@ -110,7 +110,7 @@ class UntypedSchemas:
         self.files.clear()
 
     def part(self, schema: object, place: str, direction: Direction, name: str) -> Part:
-        """Return what stands for a schema that no clause expresses: it itself, or its name."""
+        """Return the replacement for a schema that no clause expresses: an inline schema, or a name."""
         if isinstance(schema, dict) and isinstance(schema.get("$ref"), str) and len(schema) == 1:
             target = self._api.target(schema["$ref"], joined(place, "$ref"))
             if target is not None and not self._components.adds_null(target):
@@ -132,7 +132,7 @@ class UntypedSchemas:
         return self._called[text]
 
     def add(self, schema: object, place: str, direction: Direction, name: str) -> None:
-        """Keep the schema of a component under this name."""
+        """Store the schema of a component under this name."""
         self._keep(self._carrying(*self._readable(schema, place, direction), direction), place, name)
 
     def _keep(self, whole: Json, place: str, name: str) -> None:
@@ -142,13 +142,13 @@ class UntypedSchemas:
             self.read([name])
 
     def read(self, names: Iterable[str]) -> None:
-        """Read those of the schemas that a design needs, if they were not read yet."""
+        """Read the named schemas, except those that have been read already."""
         for name in names:
             if (unread := self._unread.pop(name, None)) is not None:
                 self._write(*unread, name)
 
     def _write(self, whole: Json, place: str, name: str) -> None:
-        """Write a schema into a file; any JSON stands for one that cannot be read."""
+        """Write a schema into a file; replace it by any JSON if it cannot be read."""
         size = size_of(whole)
         is_read = size <= _MOST_KEPT and name not in self.opened
         root, reading = self._reading(json.dumps(whole), name) if is_read else (name, None)
@@ -168,7 +168,7 @@ class UntypedSchemas:
         self.clauses[name] = call("JSONSchema", literal({}), named)
 
     def _reading(self, whole: str, name: str) -> tuple[str, Reading]:
-        """Return the name of a schema and the schema as read, with a number if its classes are taken."""
+        """Return the name and the reading of a schema; the name is numbered if its classes are taken."""
         first: Reading | None = None
         for root in (name, *(f"{name}{number}" for number in range(2, _MOST_NUMBERED))):
             reading = read_text(whole, name=root)
@@ -179,7 +179,7 @@ class UntypedSchemas:
         return name, first or read_text(whole, name=name)
 
     def fitting(self, schema: object, place: str, direction: Direction, values: list[object]) -> list[Any]:
-        """Return those of some values that a schema accepts."""
+        """Return the values that a schema accepts."""
         result, used = self._readable(schema, place, direction)
         whole = self._whole(result, self._carried(used, direction, _MOST_CARRIED))
         if not isinstance(whole, dict):
@@ -194,7 +194,7 @@ class UntypedSchemas:
         return good
 
     def _tagged(self, schema: object, place: str, whole: dict[str, Json], value: object) -> list[Json]:
-        """Return an example of a union that lacks the tag, with each tag with which it fits."""
+        """Return an example of a union without its tag, completed with each tag that makes it valid."""
         if isinstance(schema, dict) and len(held := listed(schema.get("allOf"))) == 1:
             schema = held[0]
         while isinstance(schema, dict) and isinstance(schema.get("$ref"), str):
@@ -212,7 +212,7 @@ class UntypedSchemas:
         return [each for each in tagged if not rejected_values(whole, [("", each)])]
 
     def examples(self, address: str, direction: Direction) -> list[ClauseCall]:
-        """Return the examples of an object of its own as clauses; those that do not fit are findings."""
+        """Return the examples of an object as clauses; report examples that do not fit."""
         if (address, direction) not in self._examples:
             schema = self._api.find(address)
             held = schema if isinstance(schema, dict) else {}
@@ -227,7 +227,7 @@ class UntypedSchemas:
         return self._examples[address, direction]
 
     def drop_examples(self, address: str, direction: Direction) -> bool:
-        """Leave out the examples of an object, which a design refuses; return whether there were any."""
+        """Drop the examples of an object that a design rejects; return whether there were any."""
         if not self._examples.get((address, direction)):
             return False
         self._examples[address, direction] = []
@@ -235,7 +235,7 @@ class UntypedSchemas:
         return True
 
     def _readable(self, schema: object, place: str, direction: Direction) -> tuple[Json, list[str]]:
-        """Return a translated schema and what it refers to; any JSON for one that cannot be read."""
+        """Return a translated schema and the addresses it refers to; any JSON if it cannot be translated."""
         known = self._read.get((place, direction))
         if known is not None and known[0] is schema:
             return known[1]
@@ -248,10 +248,10 @@ class UntypedSchemas:
         return result
 
     def _carrying(self, schema: Any, used: list[str], direction: Direction) -> Any:
-        """Return a schema with what it refers to in its `$defs`.
+        """Return a schema with the schemas that it refers to in its `$defs`.
 
-        If that is too much, it contains only schemas without references, and outlines of the rest. Otherwise
-        the design would repeat components that refer to each other for each schema that uses them.
+        If these are too large, it contains only schemas without references, and outlines of the rest.
+        Otherwise the design would repeat components that refer to each other in every schema that uses them.
         """
         left = max(_MOST_CARRIED, _TIMES_CARRIED * self._api.size) - self._spent
         carried = self._carried(used, direction, max(0, min(_MOST_CARRIED, left)))
@@ -266,9 +266,9 @@ class UntypedSchemas:
         return widened(whole, carried.lacking) if carried.lacking else whole
 
     def _carried(self, used: list[str], direction: Direction, most: int) -> _Carried:
-        """Return the schemas at addresses with all that they refer to, if they have at most so many values.
+        """Return the schemas at addresses and all that they refer to, if they have at most `most` values.
 
-        Otherwise an outline stands for each that refers to others.
+        Otherwise each schema with references is replaced by an outline.
         """
         carried = _Carried()
         waiting = deque(used)
@@ -296,7 +296,7 @@ class UntypedSchemas:
         return _Part(schema=schema, used=used, size=size_of(schema))
 
     def _translated(self, schema: object, place: str, direction: Direction) -> tuple[Json, list[str]]:
-        """Return a schema with references into `$defs`, and the addresses that they lead to."""
+        """Return a schema with references into `$defs`, and the addresses of their targets."""
         used: dict[str, None] = {}
 
         def refer(address: str, tag: Tag | None) -> dict[str, object]:
@@ -313,7 +313,7 @@ class UntypedSchemas:
 
 
 def _small(whole: Json) -> Part | None:
-    """Return what stands for a schema in place; None for one that is too large, or that cannot be read."""
+    """Return the inline clause for a schema; None if it is too large, or cannot be read."""
     if not isinstance(whole, dict):
         return call("JSONSchema", literal(whole))
     try:

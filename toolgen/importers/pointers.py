@@ -6,7 +6,7 @@ from toolgen.contract.json_pointer import escaped
 
 
 def joined(pointer: str, *tokens: str | int) -> str:
-    """Return the pointer with these tokens added."""
+    """Return the pointer with these tokens appended."""
     for token in tokens:
         pointer += f"/{escaped(str(token))}"
     return pointer

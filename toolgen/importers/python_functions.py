@@ -1,4 +1,4 @@
-"""`python`: typed functions as tools, with the schemas that pydantic makes of their annotations."""
+"""`python`: typed functions as tools, with the schemas that pydantic generates from their annotations."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ from .records import collected
 from .tool import ImportedTool, ReaderResult
 
 RESULT: Final = "result"
-"""The attribute with what a function returns that is not an object of attributes."""
+"""Attribute name for the result of a function that is not an object of attributes."""
 
 
 class _UntitledSchema(GenerateJsonSchema):
-    """Writes no titles that only repeat names, and no defaults that JSON cannot hold."""
+    """Schema generator without titles that only repeat names, or defaults that JSON cannot represent."""
 
     ignored_warning_kinds = UNWARNED
 
@@ -43,7 +43,7 @@ class _UntitledSchema(GenerateJsonSchema):
         return ""
 
     def bytes_schema(self, schema: Any) -> JsonSchemaValue:
-        """Return base64, as bytes are of a design and of a function that is registered."""
+        """Return base64, as for bytes in a design and in a registered function."""
         return {**super().bytes_schema(schema), "format": "byte"}
 
     def encode_default(self, dft: Any) -> Any:
@@ -65,7 +65,7 @@ class _UntitledSchema(GenerateJsonSchema):
 def read_functions(
     name: str, description: str, functions: Mapping[str, Callable[..., object]], owner: str = ""
 ) -> ReaderResult:
-    """Return functions, by their names, as tools; those whose types have no schema become findings.
+    """Return functions, by name, as tools; functions whose types have no schema become findings.
 
     With an owner, `package.module:` or `package.module:object.`, the functions themselves execute the tools.
     """
@@ -114,7 +114,7 @@ def _arguments(tool: str, parameters: tuple[FunctionParameter, ...]) -> dict[str
 
     def signature() -> None: ...
 
-    # Pydantic reads both, as if this were a function of keywords only.
+    # Pydantic reads both attributes, as for a function with keyword-only parameters.
     signature.__signature__ = inspect.Signature(  # type: ignore[attr-defined]  # PEP 362 lets any callable have one
         [
             inspect.Parameter(
@@ -135,14 +135,14 @@ def _arguments(tool: str, parameters: tuple[FunctionParameter, ...]) -> dict[str
                 return finding_at(codes.NO_SCHEMA, f"/{name}", message, hint="use a simpler type", tool=tool)
         return finding_at(codes.NO_SCHEMA, "", f"its parameters have no JSON Schema: {schema}", tool=tool)
     descriptions = {parameter.name: parameter.description for parameter in parameters}
-    shown = without_marks(schema)  # the marks stay until the author reads that the design has none
+    shown = without_marks(schema)  # marks stay until reported as missing from the design
     for name, property_ in schema.get("properties", {}).items():
         if "default" not in shown["properties"][name]:
-            property_.pop("default", None)  # it holds a sensitive value; the function has it
+            property_.pop("default", None)  # the default contains a sensitive value; the function has it
         if not property_.get("title"):
             property_.pop("title", None)
         if property_.get("default", ...) is None:
-            del property_["default"]  # a parameter whose default is None: left out and null are the same
+            del property_["default"]  # absence and null are the same for this parameter
         if descriptions.get(name):
             property_.setdefault("description", descriptions[name])
     described: dict[str, object] = with_limit_sentences(schema)
@@ -163,7 +163,7 @@ def _result(tool: str, function: TypedFunction) -> dict[str, object] | Finding |
 
 
 def _in_an_object(schema: dict[str, Any] | None) -> dict[str, object] | None:
-    """Return the schema of a result of attributes; any other one is that of an attribute `result`."""
+    """Return the schema of a result with attributes; wrap any other one in an attribute `result`."""
     if schema is None:
         return None
     held = schema.get("$defs", {})
@@ -183,7 +183,7 @@ def _in_an_object(schema: dict[str, Any] | None) -> dict[str, object] | None:
 
 
 def _spaced(schema: object) -> object:
-    """Return a schema whose texts for readers have plain white space; its values keep theirs."""
+    """Return a schema with plain white space in its texts for readers; its values are unchanged."""
     waiting = [schema]
     while waiting:
         part = waiting.pop()
@@ -195,7 +195,7 @@ def _spaced(schema: object) -> object:
 
 
 def _schema(type_: Any, mode: JsonSchemaMode) -> dict[str, Any] | str:
-    """Return the schema of a type, or why there is none."""
+    """Return the schema of a type, or the reason why there is none."""
     try:
         schema = TypeAdapter(readable(type_)).json_schema(mode=mode, schema_generator=_UntitledSchema)
     except (PydanticSchemaGenerationError, PydanticUserError) as error:

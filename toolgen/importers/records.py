@@ -1,4 +1,4 @@
-"""One record of a tool list, in any of the usual forms."""
+"""One record of a tool list, in any of the usual formats."""
 
 from __future__ import annotations
 
@@ -24,21 +24,21 @@ _HINTS: Final = {
     "idempotentHint": "idempotent",
     "openWorldHint": "open_world",
 }
-"""MCP 2026-07-28, "ToolAnnotations"; its `title` stands in for the tool's own."""
+"""MCP 2026-07-28, "ToolAnnotations"; its `title` is a fallback for the tool's own."""
 
 
 @frozen_record
 class Keys:
-    """The keys under which the records of a source have their schemas; the first that exists counts."""
+    """Keys of the schemas in records of a source; the first existing key is used."""
 
     arguments: tuple[str, ...]
     result: tuple[str, ...]
     may_have_none: bool
-    """Whether a record without a schema of its arguments is a tool without arguments."""
+    """Whether a record without an argument schema is a tool without arguments."""
 
 
 def collected(name: str, description: str, results: Iterable[ImportedTool | Finding]) -> ReaderResult:
-    """Return the source of the tools and findings; a second tool of one name becomes a finding."""
+    """Return a source with the tools and findings; a second tool with the same name becomes a finding."""
     tools: dict[str, ImportedTool] = {}
     findings: list[Finding] = []
     for result in results:
@@ -56,7 +56,7 @@ def collected(name: str, description: str, results: Iterable[ImportedTool | Find
 
 
 def read_records(records: object, pointer: str, keys: Keys) -> Iterator[ImportedTool | Finding]:
-    """Yield the tool of every record, or a finding for it."""
+    """Yield the tool of each record, or a finding for it."""
     if not isinstance(records, list):
         message = f"the list of tools is {a_kind(records)}"
         yield finding_at(codes.NO_TOOL, pointer, message, hint="make it a list of objects")
@@ -109,7 +109,7 @@ def _record(record: object, pointer: str, keys: Keys) -> Iterator[ImportedTool |
 
 
 def a_kind(value: object) -> str:
-    """Return what a JSON value is, with its article."""
+    """Return the kind of a JSON value, with an article."""
     match value:
         case None:
             return "null"
@@ -126,7 +126,7 @@ def a_kind(value: object) -> str:
 
 
 def _icons(record: Mapping[str, object], tool: str, pointer: str) -> Iterator[Icon | Finding]:
-    """Yield the icons of a record (MCP 2025-11-25, `Icon`), each after what of it is left out."""
+    """Yield the icons of a record (MCP 2025-11-25, `Icon`), each after findings about ignored parts."""
     listed = record.get("icons")
     if listed is None:
         return

@@ -23,9 +23,9 @@ _MOVED: Final = frozenset(
     "swagger host basePath schemes consumes produces definitions parameters responses "
     "securityDefinitions paths".split()
 )
-"""Keys of a document that stand elsewhere in OpenAPI 3."""
+"""Keys of a document that have another place in OpenAPI 3."""
 _ANY_SCHEMA: Final = frozenset("$ref allOf anyOf enum items oneOf properties type".split())
-"""Keys by which a schema is known in a file that may hold many."""
+"""Keys that identify a schema in a file that may contain several."""
 _STYLES: Final[Mapping[tuple[str, str], dict[str, object]]] = {
     ("query", "csv"): {"explode": False},
     ("query", "ssv"): {"style": "spaceDelimited", "explode": False},
@@ -35,12 +35,12 @@ _STYLES: Final[Mapping[tuple[str, str], dict[str, object]]] = {
     ("header", "csv"): {},
     ("formData", "multi"): {},
 }
-"""Styles of OpenAPI 3 by place and `collectionFormat`."""
+"""OpenAPI 3 styles by place and `collectionFormat`."""
 _SEPARATORS: Final = {"csv": "commas", "ssv": "spaces", "tsv": "tabs", "pipes": "vertical bars"}
 
 
 class Swagger:
-    """A Swagger 2.0 document; `read` returns what another file of its folder holds."""
+    """A Swagger 2.0 document; `read` returns the content of another file in its folder."""
 
     def __init__(
         self,
@@ -48,14 +48,14 @@ class Swagger:
         read: Callable[[str], object] | None = None,
         base: str = "",
     ) -> None:
-        """`base` is the address that the document was read from; "" for a file."""
+        """Store the document; `base` is the URL that it was read from, "" for a file."""
         self._source = API(document, read)
         self._document = document
         self._read = read
         self._base = base
         self._findings: list[Finding] = []
         self._places = {**COMPONENTS, "/servers": "/host"}
-        """Places of the original by those of OpenAPI 3, where the two differ."""
+        """Original places by OpenAPI 3 places, where they differ."""
 
     def converted(self) -> dict[str, object]:
         """Return the document in the form of OpenAPI 3.0."""
@@ -86,7 +86,7 @@ class Swagger:
         }
 
     def file(self, path: str) -> object:
-        """Return what another file holds, with its schemas in the form of OpenAPI 3.0."""
+        """Return the content of another file, with its schemas in the form of OpenAPI 3.0."""
         return self._schemas_in(self._read(path) if self._read else None)
 
     def _schemas_in(self, value: object) -> object:
@@ -95,7 +95,7 @@ class Swagger:
         return {key: self._schemas_in(part) for key, part in value.items()}
 
     def findings(self, findings: Iterable[Finding]) -> tuple[Finding, ...]:
-        """Return findings about the converted document at the places of the original, after its own."""
+        """Return own findings, and those about the converted document with their original places."""
         return (*self._findings, *map(self._original, findings))
 
     def _original(self, finding: Finding) -> Finding:
@@ -126,7 +126,7 @@ class Swagger:
             pointer = joined("/paths", path)
             try:
                 item, at = self._source.followed(value, pointer)
-            except UnreadableError:  # the importer says so, and ignores extensions
+            except UnreadableError:  # the importer reports it, and ignores extensions
                 yield path, value
                 continue
             self._places[pointer] = at
@@ -138,7 +138,10 @@ class Swagger:
             yield path, result
 
     def _parameters(self, holder: Mapping[str, object], at: str) -> Iterator[tuple[object, str]]:
-        """Yield the parameters of a path or an operation, with their places; one that is not found stays."""
+        """Yield the parameters of a path or operation, with their places.
+
+        Dangling references are unchanged.
+        """
         place = joined(at, "parameters")
         for index, value in enumerate(listed(holder.get("parameters"))):
             try:
@@ -149,7 +152,7 @@ class Swagger:
     def _operation(
         self, value: dict[str, object], at: str, pointer: str, common: list[tuple[object, str]]
     ) -> dict[str, object]:
-        """Return an operation, which is at `pointer` then; `common` are parameters of its path."""
+        """Return a converted operation; `pointer` is its new place, `common` are parameters of its path."""
         own = list(self._parameters(value, at))
         names = {_key(held) for held, _ in own}
         written: list[object] = []
@@ -207,7 +210,7 @@ class Swagger:
         return {**rest, **style, "schema": schema}
 
     def _styled(self, held: Mapping[str, object], where: str, place: str) -> tuple[object, dict[str, object]]:
-        """Return the schema of a parameter, and how a list of it is written."""
+        """Return the schema of a parameter, and its style if it is a list."""
         file = file_of(place)
         if "schema" in held:
             return schema_3(held["schema"], file), {}
@@ -237,7 +240,7 @@ class Swagger:
     def _form(
         self, fields: list[tuple[dict[str, object], str]], place: str, there: str, consumes: tuple[str, ...]
     ) -> dict[str, object]:
-        """Return the body whose parts are parameters; one with a file is of several parts."""
+        """Return a body built from form parameters; it is a multipart body if one is a file."""
         has_file = any(_is_file(held) for held, _ in fields)
         kind = FORMS[1] if has_file else next((kind for kind in FORMS if kind in consumes), FORMS[0])
         at = joined(there, "content", kind, "schema")
@@ -255,18 +258,18 @@ class Swagger:
         return {"required": bool(required), "content": {kind: {"schema": schema}}}
 
     def _answer(self, value: object, at: str, there: str, produces: tuple[str, ...]) -> object:
-        """Return an answer of an operation; a reference stays one unless its media types are others."""
+        """Return an answer of an operation; keep a reference unless the media types differ."""
         reference = text(mapping(value).get("$ref"))
         if reference.startswith("#/responses/") and produces == self._kinds({}, "produces"):
             return {"$ref": moved(reference)}
         try:
             held, place = self._source.followed(value, at)
-        except UnreadableError:  # the importer says so
+        except UnreadableError:  # the importer reports it
             return value
         return self._response(held, place, there, produces)
 
     def _kinds(self, operation: Mapping[str, object], word: str) -> tuple[str, ...]:
-        """Return the media types of an operation, or those of the document; JSON if neither names one."""
+        """Return the media types of an operation, or those of the document; JSON if neither has any."""
         own = operation.get(word)
         written = own if isinstance(own, list) else self._document.get(word)
         return tuple(each for each in listed(written) if isinstance(each, str) and "/" in each) or _JSON
@@ -307,12 +310,12 @@ class Swagger:
 
 
 def is_swagger(value: Mapping[str, object]) -> bool:
-    """Return whether a document says that it is Swagger 2.0."""
+    """Return whether a document declares Swagger 2.0."""
     return str(value.get("swagger")) in ("2.0", "2")
 
 
 def _key(parameter: object) -> tuple[str, str]:
-    """Return what makes a parameter the same as another one; a request has one body."""
+    """Return the key that identifies a parameter; a request has only one body."""
     held = mapping(parameter)
     where = text(held.get("in"))
     return where, "" if where == "body" else text(held.get("name"))

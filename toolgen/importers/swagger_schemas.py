@@ -13,9 +13,9 @@ COMPONENTS: Final = {
     "/components/responses": "/responses",
     "/components/securitySchemes": "/securityDefinitions",
 }
-"""Places of Swagger 2.0 by those of OpenAPI 3."""
+"""Swagger 2.0 places by OpenAPI 3 places."""
 _FACTS: Final = frozenset("name in description required allowEmptyValue".split())
-"""Keys of a parameter that are no part of its schema."""
+"""Keys of a parameter that do not belong to its schema."""
 _SINGLE: Final = ("additionalProperties", "not", "items")
 _LISTS: Final = ("allOf", "anyOf", "oneOf", "items")
 _MAPS: Final = ("properties", "patternProperties", "definitions")
@@ -23,7 +23,7 @@ _FLOWS: Final = {"accessCode": "authorizationCode", "application": "clientCreden
 
 
 def parts_of(parameter: Mapping[str, object]) -> tuple[dict[str, object], dict[str, object]]:
-    """Return what a parameter or a header says of itself, and its schema."""
+    """Return the facts about a parameter or a header, and its schema."""
     facts: dict[str, object] = {}
     schema: dict[str, object] = {}
     for key, value in parameter.items():
@@ -36,7 +36,7 @@ def parts_of(parameter: Mapping[str, object]) -> tuple[dict[str, object], dict[s
 def schema_3(value: object, file: str | None = "") -> object:
     """Return a schema in the form of OpenAPI 3.0.
 
-    References of another file are seen from the document then; with None, they stay as they are.
+    References in another file become relative to the document; with None, they are unchanged.
     """
     if not isinstance(value, dict):
         return value
@@ -62,7 +62,7 @@ def schema_3(value: object, file: str | None = "") -> object:
 
 
 def _seen(reference: str, file: str) -> str:
-    """Return a reference of a file as the document has it."""
+    """Return a reference in a file relative to the document."""
     if not file:
         return moved(reference)
     url, _, fragment = reference.partition("#")
@@ -70,7 +70,7 @@ def _seen(reference: str, file: str) -> str:
 
 
 def moved(reference: str) -> str:
-    """Return a reference to a component by its place in OpenAPI 3."""
+    """Return a reference to a component with its place in OpenAPI 3."""
     for new, old in COMPONENTS.items():
         if reference.startswith(f"#{old}/"):
             return f"#{new}{reference.removeprefix(f'#{old}')}"

@@ -23,36 +23,36 @@ MOST_BYTES: Final = 20_000_000
 _LINES: Final = frozenset([".jsonl", ".ndjson"])
 _YAML: Final = frozenset([".yaml", ".yml"])
 _UTF_16: Final = (b"\xff\xfe", b"\xfe\xff")
-"""First bytes of a text in UTF-16, and of one in little-endian UTF-32."""
+"""First bytes of UTF-16 texts, and of little-endian UTF-32 texts."""
 
 
 @frozen_record
 class SourceDocument:
-    """A source file as JSON values; one of JSON Lines is a list."""
+    """A source file as JSON values; a JSON Lines file becomes a list."""
 
     name: str
-    """The file's name without its suffix."""
+    """Name of the file without its suffix."""
     value: object
     findings: tuple[Finding, ...] = ()
     base: str = ""
-    """The address that it was read from; "" for a file."""
+    """URL that it was read from; "" for a file."""
 
 
 def read_document(file: Path, *, yaml: bool = False) -> SourceDocument:
-    """Return the document in a file: JSON, JSON Lines by its suffix and, where asked for, YAML by its suffix.
+    """Return the document in a file: JSON, JSON Lines or, if `yaml` is set, YAML, depending on its suffix.
 
     Raises:
-        ToolgenError: the file cannot be read, is too large, or is not what its suffix says.
+        ToolgenError: The file cannot be read, is too large, or does not match its suffix.
     """
     text = _text(file)
     return _lines(file, text) if file.suffix.lower() in _LINES else parsed(text, file, str(file), yaml=yaml)
 
 
 def parsed(text: str, file: Path, source: str, *, yaml: bool) -> SourceDocument:
-    """Return the document that a text is, by the suffix of its file; messages name its source.
+    """Return the document in a text, depending on the suffix of its file; messages name its source.
 
     Raises:
-        ToolgenError: it is not what the suffix says.
+        ToolgenError: The text does not match the suffix.
     """
     suffix = file.suffix.lower()
     if yaml and suffix in _YAML:
@@ -67,10 +67,10 @@ def parsed(text: str, file: Path, source: str, *, yaml: bool) -> SourceDocument:
 
 
 def read_relative(file: Path, path: str) -> SourceDocument:
-    """Return the document at a path below the folder of a file, in JSON or YAML by its suffix.
+    """Return the JSON or YAML document at a path below the folder of a file.
 
     Raises:
-        ToolgenError: it stands elsewhere, also by a link, or cannot be read.
+        ToolgenError: The path leaves the folder, possibly by a link, or cannot be read.
     """
     folder = file.resolve().parent
     target = (folder / path).resolve()
@@ -102,7 +102,7 @@ def decoded(data: bytes, source: str, hint: str = "save it as UTF-8") -> str:
     """Return the text of a source.
 
     Raises:
-        ToolgenError: it is in another encoding than UTF-8 or in HTML.
+        ToolgenError: The source is not encoded in UTF-8, or is HTML.
     """
     if data.startswith(_UTF_16) or b"\0" in data[:4]:
         raise ToolgenError(f"{source} is encoded in UTF-16 or UTF-32, not in UTF-8", hint=hint)
@@ -118,7 +118,7 @@ def decoded(data: bytes, source: str, hint: str = "save it as UTF-8") -> str:
 
 
 def _lines(file: Path, text: str) -> SourceDocument:
-    """Return the values of all lines; a line that is not JSON becomes a finding and leaves no value."""
+    """Return the values of all lines; a line that is not JSON becomes a finding without a value."""
     values: list[object] = []
     findings: list[Finding] = []
     for number, line in enumerate(text.split("\n"), 1):
@@ -134,15 +134,15 @@ def _lines(file: Path, text: str) -> SourceDocument:
 
 
 def _document(file: Path, value: object, findings: list[Finding]) -> SourceDocument:
-    """Return the document with U+FFFD for halves of characters, which cannot be written as UTF-8."""
+    """Return the document with U+FFFD for lone surrogates, which UTF-8 cannot encode."""
     return SourceDocument(name=file.stem, value=_whole(value, findings), findings=tuple(findings))
 
 
 def _read_json(text: str, findings: list[Finding]) -> object:
-    """Return the value of a text, with a finding of each key that stands twice in its object.
+    """Return the value of a text, and add a finding for each key that is repeated in its object.
 
     Raises:
-        ValueError: it is not JSON, or has nesting or numbers that no later stage supports.
+        ValueError: The text is not JSON, or has nesting or numbers that no later stage supports.
     """
     try:
         value: object = json.loads(

@@ -22,15 +22,15 @@ class ImportedTool:
     """A tool as its source describes it; only its shape is validated."""
 
     name: str
-    """The name as the source wrote it, such as `math.factorial` or `API-patch-page`."""
+    """Original name in the source, for example `math.factorial` or `API-patch-page`."""
     description: str
     arguments: object
-    """JSON Schema as written, an object or a boolean."""
+    """Original JSON Schema, an object or a boolean."""
     result: object = None
-    """JSON Schema as written; None when the source has none."""
+    """Original JSON Schema; None if the source has none."""
     title: str = ""
     annotations: Mapping[str, bool] = field(default_factory=dict[str, bool])
-    """MCP's hints by the words of a design: read_only, destructive, idempotent, open_world."""
+    """MCP hints by their names in a design: read_only, destructive, idempotent, open_world."""
     tags: tuple[str, ...] = ()
     icons: tuple[Icon, ...] = ()
     deprecated: str = ""
@@ -53,10 +53,10 @@ class ReaderResult:
     """The result of a reader."""
 
     name: str
-    """A suggestion for the name of the toolset, any text: the stem of the file, or the name of the module."""
+    """Suggested name of the toolset, as any text: the stem of the file, or the name of the module."""
     description: str
     tools: tuple[ImportedTool, ...]
     findings: tuple[Finding, ...]
-    """Their places are pointers into the source; its file is for the reader to name."""
+    """Findings with pointers into the source; the reader adds the file."""
     module: str = ""
-    """The module whose functions execute the tools, where that is so."""
+    """Module whose functions execute the tools; "" for none."""

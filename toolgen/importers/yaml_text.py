@@ -1,7 +1,7 @@
 """YAML text read as JSON: the core schema of YAML 1.2 (10.3), in which `no` and `2020-01-01` are strings.
 
-PyYAML parses the text into nodes, which are converted here: its own constructors know only YAML 1.1 and lose
-duplicate keys.
+PyYAML parses the text into nodes, which are converted here: its own constructors support only YAML 1.1 and
+lose duplicate keys.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from toolgen.contract.json_value import Json
 from toolgen.shapes.foreign.reader.document import DEEPEST
 
 _MOST_VALUES: Final = 2_000_000
-"""Values of a document with its aliases expanded."""
+"""Maximum number of values in a document with expanded aliases."""
 _PLAIN: Final = "plain"
-"""The tag here of a scalar without quotes or a tag of its own."""
+"""Internal tag of an unquoted scalar without an explicit tag."""
 _READ: Final = (_PLAIN, *(f"tag:yaml.org,2002:{name}" for name in ("null", "bool", "int", "float")))
-"""Tags of scalars that are what their text says; all others are texts."""
+"""Tags of scalars whose text is interpreted; all others are strings."""
 _CONSTANTS: Final[dict[str, Json]] = {
     **dict.fromkeys(["", "~", "null", "Null", "NULL"]),
     **dict.fromkeys(["true", "True", "TRUE"], True),
@@ -39,7 +39,7 @@ _PARSER: Final[Any] = getattr(yaml, "CLoader", yaml.Loader)
 
 
 class _Composer(_COMPOSER):  # type: ignore[misc]  # PyYAML has no types
-    """Lets an anchor be used again (YAML 1.2, 3.2.2.2)."""
+    """Composer that allows an anchor to be reused (YAML 1.2, 3.2.2.2)."""
 
     def compose_node(self, parent: Any, index: Any) -> Any:
         event = self.peek_event()
@@ -49,22 +49,22 @@ class _Composer(_COMPOSER):  # type: ignore[misc]  # PyYAML has no types
 
 
 class _Loader(_Composer, _PARSER):  # type: ignore[misc]  # whichever parser is installed
-    """The C parser where available, with the composer from here."""
+    """Loader with the C parser if available, and with the composer of this module."""
 
     def __init__(self, text: str) -> None:
         _PARSER.__init__(self, text)
         self.anchors: dict[str, Any] = {}
 
     def resolve(self, kind: Any, value: Json, implicit: Any) -> str:
-        """Return the tag of a node that has none; lists and objects need none."""
+        """Return the tag of an untagged node; lists and objects need none."""
         return _PLAIN if kind is yaml.ScalarNode and implicit[0] else ""
 
 
 def read_yaml(text: str, file: str) -> Json:
-    """Return the one document of a text.
+    """Return the single document in a text.
 
     Raises:
-        ToolgenError: it is not YAML, or cannot be expressed in JSON; the message has reason and place.
+        ToolgenError: The text is not YAML, or cannot be expressed in JSON; the message has reason and place.
     """
     try:
         node = _Loader(text).get_single_node()
@@ -78,14 +78,14 @@ def read_yaml(text: str, file: str) -> Json:
 
 
 class _Values:
-    """Constructs values from nodes, that of an alias wherever it stands."""
+    """Converts nodes to values; the value of an alias is repeated at each place."""
 
     def __init__(self, file: str) -> None:
         self._file = file
         self._count = 0
 
     def of(self, node: Any, depth: int) -> Json:
-        """Return the value of a node, which is so many levels deep."""
+        """Return the value of a node at a nesting depth."""
         self._count += 1
         if self._count > _MOST_VALUES:
             self._fail(f"its aliases expand to more than {_MOST_VALUES:,} values", node)
