@@ -119,7 +119,7 @@ async def _confirmed(
 def _answer(asked: Suspended, is_confirmed: bool, payload: Mapping[str, Any]) -> Json:
     """Return a decision with the person's additions from the payload.
 
-    For other questions, the payload's `answer`.
+    For other questions, return the payload's `answer`.
     """
     if asked.kind == "confirmation":
         added = {name: payload[name] for name in ("message", "payload") if payload.get(name) is not None}

@@ -183,13 +183,13 @@ class SqliteCredentialStore(FileStore, TableCredentialStore):
 
         Args:
             path: File of the store.
-                secret: Secret of the host, as in `Runtime(secret=…)`; if there are several, the first one
-                    encrypts.
-                clock: Returns seconds since 1970.
+            secret: Secret of the host, as in `Runtime(secret=…)`; if there are several, the first one
+                encrypts.
+            clock: Returns seconds since 1970.
 
-            Raises:
-                StoreError: The file cannot be opened, or it is not a credential file.
-                ToolgenError: The secret is too short, or the extra `http` is not installed.
+        Raises:
+            StoreError: The file cannot be opened, or it is not a credential file.
+            ToolgenError: The secret is too short, or the extra `http` is not installed.
         """
         cipher = cipher_of(secret)
         self._file = SqliteFile(path, CREDENTIALS)

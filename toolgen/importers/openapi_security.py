@@ -51,7 +51,7 @@ class SecuritySchemes:
         self._oauth: dict[str, tuple[str, str, ClauseCall]] = {}
         self._places: dict[tuple[str, str], list[str]] = {}
         self.repeats: dict[tuple[str, str, str], list[str]] = {}
-        """Pointers to parameters for schemes that their operations do not require, by place, name, scheme"""
+        """Pointers to parameters for schemes that their operations do not require, by place, name, scheme."""
         self.clauses: dict[str, ClauseCall] = {}
         """Clauses of schemes by their variables."""
 

@@ -1,8 +1,8 @@
-"""The records of the surface, from which its OpenAPI document has their schemas.
+"""The records of the HTTP API. Their schemas in the OpenAPI document are generated from these classes.
 
-What is empty is left out, but for what is required here. Times are seconds since 1970. Fields may be added; a
-client passes over those that it does not know. Texts of models, people, tools and schemas are returned as
-they were written: a user interface escapes hidden and bidirectional characters before it shows them.
+Empty fields are omitted unless they are required here. Times are seconds since 1970. Fields may be added;
+clients ignore fields that they do not know. Texts of models, people, tools and schemas are returned
+unchanged: a user interface must escape hidden and bidirectional characters before it shows them.
 """
 
 from __future__ import annotations

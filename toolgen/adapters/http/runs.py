@@ -79,8 +79,8 @@ class ServedRuns:
     async def list(self, request: Request, caller: Caller) -> RunPage:
         """Return the runs that the caller may see, newest first.
 
-        The status `unknown` selects unknown outcomes.
-        Runs with an unknown outcome are filtered from a page of all runs, so a page can have fewer of them.
+        The status `unknown` selects the runs with an unknown outcome. They are filtered from a page of all
+        runs, so a page can have fewer of them.
         """
         require_known_query(request, "after", "limit", "session", "status")
         query = request.query_params

@@ -35,7 +35,7 @@ class Endpoints:
     def may_be_of(self, issuer: str) -> bool:
         """Return whether a code can be from this server, by its issuer (RFC 9207, section 2.4).
 
-        "" for none.
+        `issuer` is "" if the code was not accompanied by one.
         """
         if not issuer:
             return not self.names_issuer

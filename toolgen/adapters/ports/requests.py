@@ -50,7 +50,8 @@ def assign(scope: Scope, identity: str) -> Refused | None:
 def waits_for_client(scope: Scope) -> AbstractContextManager[None]:
     """Return a context in which a request only waits for its client.
 
-    The request that waits for longest is closed for others."""
+    The connection of the request that waits for longest is closed for others.
+    """
     place = _place_of(scope)
     return nullcontext() if place is None else place.admission.waiting(place)
 

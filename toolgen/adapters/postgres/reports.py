@@ -106,7 +106,7 @@ class PostgresReports:
     async def listen(self, topic: str, take: Callable[[bytes], None]) -> AsyncIterator[None]:
         """Pass each message of a topic to `take` for the duration of the context.
 
-        Enter when the server listens.
+        The body of the context starts after the server has begun to listen.
         """
         name = self._name(topic)
         channel = self._channels.setdefault(name, _Channel())

@@ -56,9 +56,9 @@ class ToolCaller:
         """Return the result of a call, or the question of its server.
 
         Raises:
-            ToolError: the call failed, or was not made.
-            OutcomeUnknownError: the connection ended, and the call may have run.
-            TimeLimitError: the server has reported nothing for too long.
+            ToolError: The call failed, or was not made.
+            OutcomeUnknownError: The connection ended, and the call might have run.
+            TimeLimitError: The server has reported nothing for too long.
         """
         ctx.has_begun = False  # not sent yet
         resumed = resumed_by(ctx)

@@ -108,8 +108,8 @@ def http_app(
 
     Args:
         served: Server to serve.
-            verify: Returns the call facts of a bearer token; without it every request is admitted.
-            options: Limits and host names.
+        verify: Returns the call facts of a bearer token; without it every request is admitted.
+        options: Limits and host names.
     """
     return _limited_app(served, verify, options or HttpOptions())[0]
 
