@@ -128,7 +128,7 @@ __all__ = [
 ]
 
 _LAZY = {".llm.planner": "LLMPlanner", ".sessions.sqlite": "SqliteSessionStore"}
-"""Names that few hosts use, by their module, which is imported at their first use."""
+"""Rarely used names, by the module that defines them. A module is imported when its name is first used."""
 
 if not TYPE_CHECKING:
     __getattr__, __dir__ = lazy_exports(__name__, _LAZY)

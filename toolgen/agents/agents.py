@@ -38,17 +38,17 @@ from .sessions.sessions import SessionStore
 
 
 def agents_of(runtime: Runtime) -> Agents:
-    """Return the agents of a runtime, made with their defaults when they are first asked for.
+    """Return the agents of a runtime, created with defaults when they are first used.
 
     Raises:
-        RegistrationError: something else stands on the runtime.
+        RegistrationError: the runtime is already joined to something other than agents.
     """
     joined = runtime.assembly.joined
     return joined if isinstance(joined, Agents) else Agents(runtime)
 
 
 class Agents:
-    """Registers agents with a runtime and makes clients of them; one for each runtime."""
+    """Registers agents with a runtime and creates clients for them; one instance for each runtime."""
 
     def __init__(
         self,
@@ -62,16 +62,16 @@ class Agents:
         """Attach agents to a runtime.
 
         Args:
-            runtime: Its engine executes the runs; where it has none, one in memory does.
-            sessions: Keeps the conversations; by default they are where the engine has the runs: in its file,
-                or in memory.
-            planner_retry: How a planner is asked again that cannot plan now; by default for five minutes.
-            keep_sessions: How many sessions are kept, those that were used last; None for all.
-            keep_sessions_s: How long after their last use, in seconds; None for ever. Where a run goes on or
-                waits, the session is kept in any case.
+            runtime: Its engine executes the runs; a runtime without an engine gets an in-memory engine.
+            sessions: Store of the conversations; by default where the engine has its runs: in a file or in
+                memory.
+            planner_retry: Retries of a planner that is temporarily unavailable; by default for five minutes.
+            keep_sessions: Maximum number of sessions; the most recently used are kept. None for no limit.
+            keep_sessions_s: Seconds to keep a session after its last use; None for no limit. A session with a
+                running or waiting run is always kept.
 
         Raises:
-            RegistrationError: the runtime has agents already, or its engine has many workers that cannot
+            RegistrationError: the runtime already has agents, or its engine has many workers that cannot
                 share the sessions.
         """
         sessions = sessions or _sessions_of(runtime.engine)
@@ -109,10 +109,11 @@ class Agents:
     def register(self, registration: AgentRegistration) -> None:
         """Register an agent and those of its toolsets that are not registered; all of it or nothing.
 
-        A warning goes to the log as `Runtime.tools.register` says.
+        It logs the same warning as `Runtime.tools.register`.
 
         Raises:
-            RegistrationError: it does not fit, or another agent gave a toolset another executor.
+            RegistrationError: the registration does not fit, or another agent gave a toolset another
+                executor.
         """
         assembly, id_ = self._assembly, registration.spec.id
         if id_ in self._host.agents:
@@ -131,13 +132,13 @@ class Agents:
         self._host.agents[id_] = agent
 
     def client(self, agent: str | AgentSpec) -> AgentClient:
-        """Return the client that starts runs of an agent, by the id of a registered one or by its constant.
+        """Return the client that starts runs of an agent, given the ID of a registered agent or its constant.
 
-        By its constant, such as `AGENT`, an agent need not be registered here: the process that executes the
-        runs of the engine has its planner and its executors.
+        An agent passed by its constant, for example `AGENT`, does not need to be registered here: the process
+        that executes the runs of the engine has its planner and its executors.
 
         Raises:
-            RegistrationError: no agent of the id is registered.
+            RegistrationError: no agent with this ID is registered.
         """
         if isinstance(agent, AgentSpec):
             self._host.elsewhere[agent.id] = agent
@@ -150,46 +151,47 @@ class Agents:
         return tuple(self._host.agents)
 
     def specs(self, agent: str) -> tuple[ToolSpec, ...]:
-        """Return the tools of an agent's design, by its own wire names.
+        """Return the tools of an agent's design, with the agent's own wire names.
 
         Raises:
-            RegistrationError: it is not registered.
+            RegistrationError: the agent is not registered.
         """
         self._require_agent(agent)
         return self._host.agents[agent].specs
 
     async def tools(self, agent: str, meta: CallMeta) -> Snapshot:
-        """Return the tools of an agent, those of its dynamic toolsets too, as a planning would get them now.
+        """Return the tools of an agent, including its dynamic toolsets, as a planning would get them now.
 
         Raises:
-            RegistrationError: it is not registered.
+            RegistrationError: the agent is not registered.
             SnapshotError: a dynamic toolset cannot list its tools.
         """
         self._require_agent(agent)
         return await self._host.agents[agent].snapshot(meta, None)
 
     def override_policy(self, agent: str, policy: RunPolicy | None) -> None:
-        """Set the limits of runs that an agent starts from now on; None restores those of its design.
+        """Set the limits of runs that an agent starts from now on; None restores the design's limits.
 
         Raises:
-            RegistrationError: it is not registered.
+            RegistrationError: the agent is not registered.
         """
         self._require_agent(agent)
         registered = self._host.agents[agent]
         registered.policy = policy or registered.spec.policy
 
     def override_planner(self, agent: str, planner: Planner | str) -> None:
-        """Set what plans for an agent from now on: a planner, or the name of one.
+        """Set the planner of an agent for all plannings from now on: a planner object or a planner name.
 
         Raises:
-            RegistrationError: the agent is not registered, or it is no planner and names none.
+            RegistrationError: the agent is not registered, or `planner` is neither a planner nor a planner
+                name.
         """
         self._require_agent(agent)
         require_planner(agent, planner)
         self._host.agents[agent].planner = planner
 
     def has_planner(self, agent: str) -> bool:
-        """Return whether an agent has a planner, or the name of one.
+        """Return whether an agent has a planner or a planner name.
 
         Raises:
             RegistrationError: the agent is not registered.
@@ -198,11 +200,11 @@ class Agents:
         return self._host.agents[agent].planner is not None
 
     def ready_planners(self) -> None:
-        """Make the planners that have only a name yet, so that what is wrong with one shows before a run.
+        """Create the planners that are only named so far, so that an error in one shows before a run.
 
         Raises:
-            RegistrationError: an agent has no planner, or one that cannot have its native tools.
-            ToolgenError: a model cannot be asked: a package or a key is missing.
+            RegistrationError: an agent has no planner, or its planner does not support its native tools.
+            ToolgenError: a model cannot be used because a package or a key is missing.
         """
         for agent in self._host.agents.values():
             agent.ready_planner()
@@ -212,15 +214,16 @@ class Agents:
         return await self._runs.list(state=state, limit=limit)
 
     async def forget(self, before: float) -> int:
-        """Drop the sessions that ended before this second since 1970; return how many.
+        """Drop the sessions that ended before this time, in seconds since 1970; return their number.
 
-        What was said in them goes, and what their runs and tools left in the stores of artifacts and state.
-        The same of a run of no session goes where its newest is older. Runs are forgotten by their engine.
+        Their messages are deleted, and everything that their runs and tools left in the artifact and state
+        stores. Artifacts of runs without a session are deleted if the newest one is older. The engine forgets
+        runs itself.
         """
         sessions, keeper = self._host.sessions, self._host.tools.artifacts
         for session in await sessions.list(state="ended", limit=sys.maxsize):
             if session.ended_at is not None and session.ended_at < before:
-                await drop_left(self._host, session.id)  # first: a process that is killed here does it again
+                await drop_left(self._host, session.id)  # first, so that a process killed here repeats it
         if keeper is not None:
             await keeper.forget("", before=before)
         return await sessions.forget(before)
@@ -229,22 +232,23 @@ class Agents:
         """Delete a session with its messages, runs, state, artifacts and stored events; idempotent.
 
         Args:
-            session_id: Of the session.
-            rewrite: Rewrite the files without it; False where another session is erased next, which does.
+            session_id: ID of the session.
+            rewrite: Rewrite the files without the session; False if you erase another session next, which
+                rewrites them.
 
         Raises:
-            SessionBusyError: a run of it is not over.
+            SessionBusyError: a run of the session is not over.
             ToolgenError: a store or the engine cannot delete.
         """
         return await erase(self._host, session_id, rewrite=rewrite)
 
     async def release(self, *, session_id: str = "", lost_engine: str = "") -> Released:
-        """Release the sessions whose turn is that of a run which is gone, and say so in each conversation.
+        """Release sessions whose turn is held by a run that no longer exists, with a note in each one.
 
         Args:
-            session_id: This session alone, also where its turn is that of another engine that keeps its runs,
-                which is lost then.
-            lost_engine: The id of an engine that is lost with all its runs.
+            session_id: Only this session, even if its turn is held by a run of another engine, whose runs
+                then count as lost.
+            lost_engine: ID of an engine that is lost with all its runs.
 
         Raises:
             UnknownSessionError: there is no such session.
@@ -253,9 +257,9 @@ class Agents:
         return await release(self._host.turns, self._host.sessions, session_id, lost_engine)
 
     async def check(self) -> CheckedSessions:
-        """Return what of the sessions cannot be read, and where they name runs that the engine has not.
+        """Return sessions that cannot be read, and sessions that name runs that the engine does not have.
 
-        It reads all of them. Where the runs are on a server, nothing is checked.
+        It reads all sessions. If the runs are on a server, nothing is checked.
 
         Raises:
             StoreError: the store cannot be used.
@@ -264,7 +268,7 @@ class Agents:
         return await check_sessions(host.turns, host.sessions, host.engine)
 
     async def labelled(self, name: str, value: str) -> tuple[str, ...]:
-        """Return the ids of the sessions with a label, the newest first."""
+        """Return the IDs of the sessions with this label value, newest first."""
         sessions = await self._host.sessions.list(limit=sys.maxsize)
         return tuple(session.id for session in sessions if session.labels.get(name) == value)
 
@@ -286,17 +290,17 @@ class Agents:
 
 
 def _sessions_of(engine: object) -> SessionStore:
-    """Return the store of conversations that is where the engine has the runs: in its file, or in memory."""
-    from toolgen.engines import InProcessEngine  # a runtime that is given both needs none
+    """Return the session store in the same place as the engine's runs: in its file, or in memory."""
+    from toolgen.engines import InProcessEngine  # not needed if a runtime has both
 
     if isinstance(engine, InProcessEngine) and engine.file is not None:
-        from .sessions.sqlite import SqliteSessionStore  # SQLite is for those who keep runs in a file
+        from .sessions.sqlite import SqliteSessionStore  # import SQLite only if runs are in a file
 
         return SqliteSessionStore(engine.file)
     return MemorySessionStore()
 
 
 def _waits_in_memory(assembly: Assembly) -> WaitRegistry:
-    from toolgen.engines import InProcessEngine  # a host with an engine of its own never needs it
+    from toolgen.engines import InProcessEngine  # not needed if the host has its own engine
 
     return WaitRegistry(InProcessEngine(), WAIT_OPTIONS, None, assembly.services.scheduler)

@@ -15,17 +15,17 @@ from .sessions.sessions import SessionError, SessionStore, TurnHolder
 from .turns import Turns
 
 _UNREADABLE: Final = (SessionError, StoreCorruptError, ValueError)
-"""Exceptions of a row that is damaged."""
+"""Exceptions that a damaged row raises."""
 
 
 @frozen_record
 class CheckedSessions:
-    """What the check of all sessions has found, each a sentence that names a session."""
+    """Findings of the check of all sessions; each is a sentence that names a session."""
 
     damage: tuple[str, ...] = ()
-    """Unreadable rows, and turns of runs that do not exist any more."""
+    """Unreadable rows, and turns held by runs that no longer exist."""
     lost: tuple[str, ...] = ()
-    """Runs that a conversation has, and that the engine has lost: it has an earlier one of the session."""
+    """Runs in a conversation that the engine lost: it still has an earlier run of the session."""
 
 
 @frozen_record(kw_only=False)
@@ -59,7 +59,7 @@ class _SessionCheck:
             has_earlier |= is_known
 
     async def _run(self, session_id: str, run_id: str) -> bool:
-        """Check what was said in a run, and in those below it; return whether the engine has it."""
+        """Check the messages of a run and of its child runs; return whether the engine has the run."""
         try:
             await self.sessions.run_messages(run_id)
         except _UNREADABLE as error:
@@ -68,7 +68,7 @@ class _SessionCheck:
             status = await self.engine.status(run_id)
         except UnknownRunError:
             return False
-        except StoreCorruptError:  # the check of the engine names it
+        except StoreCorruptError:  # the engine's own check reports it
             return True
         for child in status.children:
             await self._run(session_id, child)
@@ -76,8 +76,8 @@ class _SessionCheck:
 
 
 async def check_sessions(turns: Turns, sessions: SessionStore, engine: Engine) -> CheckedSessions:
-    """Return what of the sessions is damaged; as `Agents.check`."""
-    from toolgen.engines import InProcessEngine  # few hosts check, and not all have one
+    """Return damage in the sessions; as `Agents.check`."""
+    from toolgen.engines import InProcessEngine  # import late: few hosts check, and not all have this engine
 
     if not isinstance(engine, InProcessEngine):
         return CheckedSessions()
@@ -100,16 +100,16 @@ def _reason(error: Exception) -> str:
 
 @frozen_record
 class Released:
-    """What a release has done, by session: the run that had its turn, or has it."""
+    """Result of a release, by session: the run that held the turn, or still holds it."""
 
     sessions: Mapping[str, TurnHolder]
-    """Those that are free now."""
+    """Sessions that are free now."""
     elsewhere: Mapping[str, TurnHolder]
-    """Those whose turn is that of another engine, which may be at work or lost."""
+    """Sessions whose turn is held by another engine, which may be running or lost."""
 
 
 async def release(turns: Turns, sessions: SessionStore, session_id: str, lost_engine: str) -> Released:
-    """Release one session, or all without an id; as `Agents.release`.
+    """Release one session, or all sessions without an ID; as `Agents.release`.
 
     Raises:
         UnknownSessionError: there is no such session.

@@ -22,7 +22,7 @@ from .uploads import Upload
 class RunHandle:
     """One run of one agent, in one session.
 
-    Each method raises `UnknownRunError` where there is no such run, or it is another agent's or session's.
+    Each method raises `UnknownRunError` if the run does not exist or belongs to another agent or session.
     """
 
     __slots__ = ("_owner", "_runs", "run_id")
@@ -38,7 +38,7 @@ class RunHandle:
         return await self._runs.output(self.run_id)
 
     async def settled(self) -> RunOutput:
-        """Return the output of the run when it is over, or waits for an answer."""
+        """Return the output of the run when the run is over or waits for an answer."""
         await self._own()
         return await self._runs.settled(self.run_id)
 
@@ -48,9 +48,9 @@ class RunHandle:
         return await self._runs.result(self.run_id)
 
     async def events(self, *, after: int = 0) -> AsyncIterator[Event]:
-        """Yield the events of the run after this `seq`, to its `run_stream_end`; may be called repeatedly.
+        """Yield the events of the run after this `seq`, to its `run_stream_end`; can be called repeatedly.
 
-        Also of pending work that went on after a run of a conversation: `Suspended.run_id`.
+        Also works for pending work that continued after a run of a conversation: `Suspended.run_id`.
         """
         await self._runs.require_log(self.run_id, self._owner)
         async with aclosing(self._runs.events(self.run_id, after=after)) as events:
@@ -61,8 +61,8 @@ class RunHandle:
         """Answer a wait of the run or of a child of it; `by` names the person, for the log.
 
         Raises:
-            SuspensionError: the answer is not taken; the class says why.
-            UnknownRunError: another run waits for it.
+            SuspensionError: the answer is not accepted; the class gives the reason.
+            UnknownRunError: the wait belongs to another run.
         """
         await self._own()
         await self._runs.answer(self.run_id, awaiting, answer, self._owner.session_id, by)
@@ -73,10 +73,10 @@ class RunHandle:
         await self._runs.cancel(self.run_id, reason)
 
     async def interrupt(self, text: str) -> None:
-        """Add a message to the run, which its next planning sees.
+        """Add a message to the run for its next planning.
 
         Raises:
-            InterruptsNotAllowedError: the policy of its agent says so, or the run is over.
+            InterruptsNotAllowedError: the policy of its agent forbids interrupts, or the run is over.
         """
         await self._interrupt("message", text)
 
@@ -93,19 +93,19 @@ class RunHandle:
         await self._runs.interrupt(self.run_id, kind, text)
 
     async def _own(self) -> None:
-        """Raise where the run belongs to another agent or session; its id alone gives no access."""
+        """Raise if the run belongs to another agent or session; its ID alone gives no access."""
         await self._runs.require(self.run_id, self._owner)
 
 
 class AgentClient:
-    """Starts runs of one agent. Made by the generated `client`, or by `Agents.client`."""
+    """Starts runs of one agent. Created by the generated `client`, or by `Agents.client`."""
 
     __slots__ = ("_runs", "agent")
 
     def __init__(self, runs: AgentRuns, agent: str) -> None:
         self._runs = runs
         self.agent = agent
-        """Id."""
+        """ID of the agent."""
 
     async def start(
         self,
@@ -121,26 +121,26 @@ class AgentClient:
         restrict_to_tool: str = "",
         files: Sequence[Upload] = (),
     ) -> RunHandle:
-        """Start a turn of a session and return it.
+        """Start a turn of a session and return its run.
 
         Args:
-            message: What the person says.
-            session_id: The conversation; it begins with its first turn. After a hand-over that agent answers.
-            run_id: A second start with the same id is the same run; given by the runtime otherwise.
+            message: Message of the person.
+            session_id: The conversation, created by its first turn. After a hand-over, the new agent answers.
+            run_id: A second start with the same ID returns the same run; assigned by the runtime if empty.
             labels: Facts for executors and planners.
-            requested_by: The person for whom it runs, so that who approves can be another one.
-            policy: In the place of the agent's own.
-            allowed_tags: Only tools with one of these tags, of this agent or one that it may reach.
-            denied_tags: No tools with one of these, of the runtime.
+            requested_by: The person who requested the run, so that another person can be required to approve.
+            policy: Replaces the agent's own policy.
+            allowed_tags: Only tools with one of these tags, of this agent or an agent that it can reach.
+            denied_tags: No tools with one of these tags, of the whole runtime.
             restrict_to_tool: Wire name of the only tool.
             files: Files of the person, which the runtime stores and attaches to the message for the model.
 
         Raises:
-            BadFileError: a file is not of its media type or too large, or the runtime keeps no files.
-            SessionError: the session has no id or is over, or another run of it is not over.
-            UnknownRunError: the run id is that of another agent's or session's run.
-            UnknownRestrictionError: no tool has the name or a tag. It is not checked where an agent that it
-                may reach has dynamic toolsets, or is executed elsewhere: calls of other tools are refused.
+            BadFileError: a file is too large or not of its media type, or the runtime stores no files.
+            SessionError: the session has no ID or is over, or another run of it is not over.
+            UnknownRunError: the run ID belongs to a run of another agent or session.
+            UnknownRestrictionError: no tool has this name, or one of these tags. Not checked if a reachable
+                agent has dynamic toolsets or is executed elsewhere; calls of other tools are then refused.
             RegistrationError: an agent whose tools it calls is not registered, or a hook names no tool.
         """
         started = await self._runs.start(
@@ -159,9 +159,9 @@ class AgentClient:
         return self.handle(started, session_id=session_id)
 
     async def run(self, message: str, *, session_id: str, **options: Unpack[RunOptions]) -> RunOutput:
-        """Start a turn and return its output when it is over or waits for an answer; as `start` otherwise.
+        """Start a turn and return its output when it is over or waits for an answer; otherwise as `start`.
 
-        A turn that failed is part of its session: `RunOutput.status` says so, and `error` says why.
+        A failed turn stays in its session: `RunOutput.status` reports the failure and `error` the reason.
         """
         handle = await self.start(message, session_id=session_id, **options)
         return await self._runs.settled(handle.run_id)
@@ -169,7 +169,7 @@ class AgentClient:
     async def stream(
         self, message: str, *, session_id: str, labels: Mapping[str, str] | None = None
     ) -> AsyncIterator[Event]:
-        """Start a turn and yield its events, to its `run_stream_end`; as `start` otherwise."""
+        """Start a turn and yield its events, to its `run_stream_end`; otherwise as `start`."""
         handle = await self.start(message, session_id=session_id, labels=labels)
         async for event in handle.events():
             yield event
@@ -187,7 +187,7 @@ class AgentClient:
         """Start a run without a conversation and return its output when it is completed or waits.
 
         Raises:
-            RunFailedError: the run failed, such as by its planner, or was canceled.
+            RunFailedError: the run failed, for example because its planner failed, or was canceled.
         """
         started = await self._runs.start(
             self.agent,
@@ -204,12 +204,12 @@ class AgentClient:
         return output
 
     def handle(self, run_id: str, *, session_id: str = "") -> RunHandle:
-        """Return a run of this agent by its id and its session; `one_shot` has no session."""
+        """Return a run of this agent by its ID and its session; a `one_shot` run has no session."""
         return RunHandle(self._runs, run_id, Owner(agent=self.agent, session_id=session_id))
 
 
 def _required(session_id: str) -> str:
-    """Return the id of a session.
+    """Return the session ID, checked.
 
     Raises:
         SessionError: it is empty.

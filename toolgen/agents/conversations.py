@@ -25,7 +25,7 @@ class Sessions:
         """Return a session.
 
         Raises:
-            UnknownSessionError: there is none.
+            UnknownSessionError: there is no such session.
         """
         return await self._store.get(session_id)
 
@@ -38,15 +38,15 @@ class Sessions:
     async def end(self, session_id: str) -> Session:
         """End a session, cancel the run that has its turn, and return the session.
 
-        Nothing can begin in it any more. In a file the run is canceled whichever process executes it. One of
-        an engine that this process does not have goes on to its end.
+        Nothing can begin in it any more. If runs are in a file, the run is canceled no matter which process
+        executes it. A run of an engine that this process does not have continues to its end.
 
-        What still waits in the session, such as work that an earlier turn has left pending, takes no answer
-        any more (`LateAnswerError`): it is taken back, or waits until its time is over. The result of an
-        answer that was accepted before is stored in the conversation, and opens no turn.
+        Calls that still wait in the session, for example work that an earlier turn left pending, accept no
+        answer any more (`LateAnswerError`): each is withdrawn, or waits until its time is over. The result of
+        an answer that was accepted before is stored in the conversation, and opens no turn.
 
         Raises:
-            UnknownSessionError: there is none.
+            UnknownSessionError: there is no such session.
         """
         ended = await self._store.end(session_id)
         held = await self._store.holder(session_id)
@@ -60,27 +60,27 @@ class Sessions:
     ) -> tuple[RunMessages, ...]:
         """Return the runs of a session with their messages, oldest first; as `SessionStore.transcript`.
 
-        Every call of a run that is over has a result; one of a run that was canceled has what the log says,
-        or an unknown outcome where the run was forgotten, or lost with its journal.
+        Every call of a finished run has a result. In a canceled run, it is the result in the log, or an
+        unknown outcome if the run was forgotten or lost with its journal.
         """
         return await self._transcripts.of_session(session_id, newest=newest, after=after)
 
     async def turns(self, session_id: str, *, limit: int | None = None) -> tuple[Turn, ...]:
-        """Return the runs of a session without their messages, oldest first; the first ones with `limit`.
+        """Return the runs of a session without their messages, oldest first; only the first `limit` runs.
 
         Raises:
-            UnknownSessionError: there is none.
+            UnknownSessionError: there is no such session.
         """
         return await self._store.turns(session_id, limit=limit)
 
     async def run_messages(self, run_id: str) -> tuple[Message, ...]:
-        """Return the messages of a run, as `transcript` has them; empty for a run without messages."""
+        """Return the messages of a run in the form of `transcript`; empty for a run without messages."""
         return await self._transcripts.of_run(run_id)
 
     async def summary(self, session_id: str) -> Summary | None:
-        """Return the newest summary; None where there is none."""
+        """Return the newest summary; None if there is none."""
         return await self._store.summary(session_id)
 
     async def forget(self, before: float) -> int:
-        """Drop sessions that ended before this second since 1970; as `SessionStore.forget`."""
+        """Drop sessions that ended before this time, in seconds since 1970; as `SessionStore.forget`."""
         return await self._store.forget(before)

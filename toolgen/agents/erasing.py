@@ -23,48 +23,48 @@ from .sessions.tables import TableSessionStore
 from .turns import SessionBusyError
 
 _PERIOD_S: Final = 60.0
-"""Seconds between two looks at the sessions."""
+"""Seconds between two checks of the sessions."""
 
 
 @runtime_checkable
 class Vacuuming(Protocol):
-    """A store or an engine whose files may hold what was deleted until they are rewritten."""
+    """A store or an engine whose files may contain deleted data until they are rewritten."""
 
     async def vacuum(self) -> None:
-        """Rewrite the files without what was deleted."""
+        """Rewrite the files without deleted data."""
         ...
 
 
 @frozen_record
 class Erased:
-    """What an erasure has deleted; all zeros where there was nothing left."""
+    """Counts of deleted items; all zero if there was nothing left."""
 
     sessions: int = 0
-    """1 where the conversation was there."""
+    """1 if the conversation existed."""
     runs: int = 0
-    """Number of runs; they go with their events, as the engine kept them."""
+    """Number of runs; their events are deleted with them, because the engine stores both."""
     state: int = 0
-    """1 where there was state of the session."""
+    """1 if the session had state."""
     artifacts: int = 0
-    """Versions of files of the session, and artifacts of its runs."""
+    """Number of file versions of the session and artifacts of its runs."""
     events: int = 0
-    """Events that sinks stored beside the sessions."""
+    """Number of events that sinks stored next to the sessions."""
     credentials: int = 0
-    """Credentials of services that were given for the session alone."""
+    """Number of service credentials that were given for this session only."""
     memories: int = 0
-    """Entries of the memory that were said in the session."""
+    """Number of memory entries that come from the session."""
 
 
 async def erase(host: AgentHost, session_id: str, *, rewrite: bool) -> Erased:
-    """Delete a session with all that belongs to it; may be repeated, also after it was interrupted.
+    """Delete a session with all its data; idempotent, also after an interrupted erasure.
 
-    The session goes last, so that an erasure that was interrupted finds it again.
+    The session is deleted last, so that a repeated erasure still finds it.
 
     Raises:
-        SessionBusyError: a run of it is not over.
+        SessionBusyError: a run of the session is not over.
         ToolgenError: a store or the engine cannot delete.
     """
-    from toolgen.capabilities import StateCapability  # a host without stores never needs it
+    from toolgen.capabilities import StateCapability  # not needed by a host without stores
 
     await _require_idle(host, session_id)
     engine, sessions = host.engine, host.sessions
@@ -78,7 +78,7 @@ async def erase(host: AgentHost, session_id: str, *, rewrite: bool) -> Erased:
         await sessions.end(session_id)  # so that nothing begins in it
     except UnknownSessionError:
         is_there = False
-    await _require_idle(host, session_id)  # one may have begun before the end
+    await _require_idle(host, session_id)  # a run may have begun before the session ended
     await revoke_grants(host.waits, session_id)
     keeper, state = host.tools.artifacts, host.tools.capabilities.get("state")
     documents = await state.forget(session_id) if isinstance(state, StateCapability) else 0
@@ -88,7 +88,7 @@ async def erase(host: AgentHost, session_id: str, *, rewrite: bool) -> Erased:
     artifacts = 0 if keeper is None else await keeper.forget(session_id)
     events = await sessions.forget_events(session_id) if isinstance(sessions, TableSessionStore) else 0
     listed = await engine.list_runs(session=session_id, limit=sys.maxsize)
-    await sessions.forget_runs([run.run_id for run in listed])  # such as those that answer direct calls
+    await sessions.forget_runs([run.run_id for run in listed])  # for example runs that answer direct calls
     runs = await engine.forget_session(session_id)
     await sessions.drop(session_id)
     for store in (engine, sessions, *stores_of(host.tools.capabilities).values()) if rewrite else ():
@@ -106,7 +106,7 @@ async def erase(host: AgentHost, session_id: str, *, rewrite: bool) -> Erased:
 
 
 async def _require_idle(host: AgentHost, session_id: str) -> None:
-    """Raise SessionBusyError where a run of a session is not over."""
+    """Raise SessionBusyError if a run of a session is not over."""
     for run in await host.engine.list_runs(session=session_id, limit=sys.maxsize):
         if not run.is_over and not is_grant(run.run_id):
             raise SessionBusyError(run.run_id, session_id)
@@ -117,7 +117,7 @@ async def _require_idle(host: AgentHost, session_id: str) -> None:
 
 
 def forgetting(host: AgentHost) -> OnForget:
-    """Return what drops the artifacts of forgotten runs, and what was said in those of no conversation."""
+    """Return the function that drops the artifacts of forgotten runs, and their messages."""
     drop = dropping(host.tools.artifacts)
 
     async def forget(runs: Sequence[ForgottenRun]) -> None:
@@ -129,11 +129,11 @@ def forgetting(host: AgentHost) -> OnForget:
 
 
 async def drop_left(host: AgentHost, session_id: str) -> None:
-    """Drop what tools have left of a session: state, credentials, files, and the artifacts of its runs.
+    """Drop data that tools left in a session: state, credentials, files, and the artifacts of its runs.
 
     State stays in a store that has no `forget`.
     """
-    from toolgen.capabilities import StateCapability  # a host without stores never needs it
+    from toolgen.capabilities import StateCapability  # not needed by a host without stores
     from toolgen.capabilities.state import ErasingStateStore
 
     keeper, state = host.tools.artifacts, host.tools.capabilities.get("state")
@@ -158,9 +158,9 @@ class Retention:
         """Construct the retention of a session store; without limits it drops nothing.
 
         Args:
-            host: Has the sessions and the runs.
-            keep: How many are kept, those that were used last.
-            keep_s: For how long after their last use, in seconds.
+            host: Provides the sessions and the runs.
+            keep: Maximum number of sessions; the most recently used are kept.
+            keep_s: Seconds to keep a session after its last use.
         """
         self._host = host
         self._keep = keep
@@ -168,12 +168,12 @@ class Retention:
         self._task: asyncio.Task[None] | None = None
 
     def open(self) -> None:
-        """Start to look for sessions beyond the limits."""
+        """Start checking for sessions beyond the limits."""
         if (self._keep, self._keep_s) != (None, None) and self._task is None:
             self._task = asyncio.get_running_loop().create_task(self._work(), name="prune sessions")
 
     async def close(self) -> None:
-        """Stop looking for sessions."""
+        """Stop checking for sessions."""
         task, self._task = self._task, None
         if task is not None:
             task.cancel()
@@ -184,7 +184,7 @@ class Retention:
             try:
                 for session in await self._host.sessions.unused(keep=self._keep, keep_s=self._keep_s):
                     await self._drop(session)
-                    await asyncio.sleep(0)  # a store in memory lets nobody else run
+                    await asyncio.sleep(0)  # an in-memory store never yields to other tasks
             except Exception:  # noqa: BLE001 - logged; the next round tries again
                 log.exception("unused sessions were not deleted; toolgen tries again later")
             await asyncio.sleep(_PERIOD_S)
@@ -192,8 +192,8 @@ class Retention:
     async def _drop(self, session: UnusedSession) -> None:
         """Drop a session, unless one of its runs is not over.
 
-        It is ended first, so that nothing begins in it, and what it left is dropped before it: a process that
-        is killed in between leaves a session that is found again.
+        The session is ended first, so that nothing begins in it. Its remaining data is dropped before the
+        session itself: if the process is killed in between, the session is found again.
         """
         sessions, id_ = self._host.sessions, session.session_id
         if await self._is_busy(id_) or not await sessions.retire(session):
@@ -202,7 +202,7 @@ class Retention:
         await sessions.drop(id_)
 
     async def _is_busy(self, session_id: str) -> bool:
-        """Return whether a run has the turn of a session, or one of this engine is not over."""
+        """Return whether a run has the turn of a session, or a run of this engine is not over."""
         host = self._host
         await host.turns.settled(session_id)
         held = await host.sessions.holder(session_id)

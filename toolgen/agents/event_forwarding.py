@@ -1,7 +1,7 @@
-"""Events of runs for the subscribers of a runtime, with the ids of session and turn, in the order of the log.
+"""Events of runs for the subscribers of a runtime, with session ID and turn ID, in the order of the log.
 
-An event of the engine itself, such as the last one of a run, lacks these ids. They are facts of the run, and
-where this process has executed nothing of it they are read from the input of the run.
+Events of the engine itself, for example the last event of a run, lack these IDs. The IDs are facts of the
+run; if this process has executed nothing of the run, they are read from the input of the run.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ LAST = "run_stream_end"
 
 
 class EventForwarder:
-    """Forwards events to a hub, and hears of the end of each run with its facts."""
+    """Forwards events to a hub, and reports the end of each run with its facts."""
 
     def __init__(
         self, engine: Engine, hub: Events | None, on_end: Callable[[str, RunFacts], None], most: int | None
@@ -34,22 +34,22 @@ class EventForwarder:
         """Construct without runs.
 
         Args:
-            engine: Has the inputs of runs.
-            hub: Gets the events; None where nobody can listen.
-            on_end: Gets the id and the facts of each run whose last event was forwarded.
-            most: Runs whose facts are kept.
+            engine: Provides the inputs of runs.
+            hub: Receives the events; None if there can be no subscribers.
+            on_end: Called with the ID and the facts of each run after its last event was forwarded.
+            most: Maximum number of runs whose facts are cached.
         """
         self._engine = engine
         self._hub = hub
         self._on_end = on_end
         self.facts: RecentRuns[RunFacts] = RecentRuns(most)
-        """Facts of the runs of which this process has executed something lately."""
+        """Facts of the runs that this process recently executed something of."""
         self._late: dict[str, list[tuple[int, Mapping[str, Json]]]] = {}
-        """Events with their offsets, by run, since its input began to be read."""
+        """Queued events with their offsets, by run, while the input of the run is read."""
         self._reading: set[asyncio.Task[None]] = set()
 
     def forward(self, run_id: str, offset: int, event: Mapping[str, Json]) -> None:
-        """Forward an event, after those of the run that wait for its facts."""
+        """Forward an event; queue it if earlier events of the run still wait for its facts."""
         if self._hub is not None and offset:
             self._hub.mark_logged(run_id)
         if run_id in self._late:
@@ -78,13 +78,13 @@ class EventForwarder:
             self._forward(run_id, offset, event, facts)
 
     async def _read(self, run_id: str) -> RunFacts | None:
-        """Return the facts in the input of a run; those above where it is no run of an agent, or is gone."""
+        """Return the facts in a run's input; the parent's facts if it is no agent run or no longer exists."""
         above = self.facts.get(run_id.rpartition("/")[0])
         try:
             status = await self._engine.status(run_id)
         except UnknownRunError:
             return above
-        except Exception:  # noqa: BLE001 - an engine of others; logged, and the session above is the same
+        except Exception:  # noqa: BLE001 - third-party engine; logged, and the parent has the same session
             log.warning(
                 "the last events of run %s were not emitted, because its input was not read",
                 run_id,

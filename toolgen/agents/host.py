@@ -49,7 +49,7 @@ from .transcripts import Transcripts
 from .turns import Turns
 
 MOST_DEPTH: Final = 8
-"""Agents that may stand above one another, each called by the one above."""
+"""Maximum nesting depth of agents that call each other."""
 
 
 class AgentHost:
@@ -66,12 +66,12 @@ class AgentHost:
     ) -> None:
         self.planner_retry = planner_retry
         self.store_retry = StoreRetry(pause=planner_retry.pause, total_s=planner_retry.total_s)
-        """Retries of the steps of runs on stores that are away."""
+        """Retries of run steps while a store is unavailable."""
         self.waits = waits
         self.engine = engine = waits.engine
         self.sessions = sessions
         is_shared = engine.caps.has_many_workers
-        most = MOST_RUNS if is_shared else None  # one worker hears of the end of each run
+        most = MOST_RUNS if is_shared else None  # a single worker receives the end of each run
         self.transcripts = Transcripts(sessions, engine)
         self.conversations = Conversations(sessions, self.transcripts, is_shared=is_shared)
         self.turns = Turns(engine, sessions)
@@ -86,16 +86,16 @@ class AgentHost:
         """Agents that other processes execute."""
         self.caller = assembly.caller
         self.listed = assembly.tools.of_answered
-        """Finds the tool of a call that waits, as it is now, when its answer comes."""
+        """Finds the current tool of a suspended call when its answer arrives."""
         self._directory = assembly.directory
         self.options = assembly.options
         self.is_shared = is_shared
         """Whether many workers execute the runs."""
         self.served: RecentRuns[RegisteredTool] = RecentRuns(most)
-        """Tools by the run that answers a call of no run."""
+        """Tools by the run that answers a call made outside a run."""
         self._snapshots: RecentRuns[_Listed] = RecentRuns(most)
         self._about_to_wait: RecentRuns[set[str]] = RecentRuns(most)
-        """The waits that were admitted and may not have begun."""
+        """Waits that were admitted and might not have begun yet."""
         self._values: RecentRuns[Values] = RecentRuns(most)
         self._spans = (
             RunSpans(tools.spans, is_shared=is_shared) if isinstance(tools.spans, ToolSpans) else None
@@ -103,14 +103,14 @@ class AgentHost:
         self._metrics = RunMetrics(tools.metrics) if isinstance(tools.metrics, Metrics) else None
 
     def serve(self, activities: Mapping[str, Activity], on_forget: OnForget) -> None:
-        """Register the agent loop and its activities with the engine, and who hears of forgotten runs."""
+        """Register the agent loop, its activities and the listener for forgotten runs with the engine."""
         if self._spans is not None:
             activities = {name: self._spans.wrap_activity(name, work) for name, work in activities.items()}
         self.waits.register({LOOP: agent_loop}, activities, self._on_event, last_events, on_forget)
 
     @property
     def sees_sessions(self) -> bool:
-        """Whether this process has the sessions of the one that executes the runs."""
+        """Whether this process can access the sessions of the process that executes the runs."""
         return self.engine.is_worker or not isinstance(self.sessions, MemorySessionStore)
 
     @property
@@ -119,9 +119,10 @@ class AgentHost:
         return self._directory
 
     def may_ask(self, run_id: str) -> bool:
-        """Return whether there is somebody whom a run may ask.
+        """Return whether a run can ask a person.
 
-        Below a direct call that is its caller, by a token, which only a runtime with an engine takes.
+        Below a direct call, the person is its caller, who answers with a token. Only a runtime with an engine
+        accepts tokens.
         """
         is_direct = run_id.startswith(CALL) and "/" in run_id
         return self.tools.is_interactive and not (is_direct and self.tools.suspender is None)
@@ -130,7 +131,7 @@ class AgentHost:
         """Return a registered agent.
 
         Raises:
-            NotRegisteredError: there is none; this process cannot go on with its runs.
+            NotRegisteredError: it is not registered, so this process cannot continue its runs.
         """
         agent = self.agents.get(id_)
         if agent is None:
@@ -143,7 +144,7 @@ class AgentHost:
         return meta_of(run_id, facts, tool_call_id)
 
     def chats(self, facts: RunFacts) -> Chats:
-        """Return what makes the spans of requests to models of a run."""
+        """Return the factory for the spans of a run's model requests."""
         spans = self.tools.spans
         if not isinstance(spans, ToolSpans):
             return NO_CHATS
@@ -159,9 +160,9 @@ class AgentHost:
         return snapshot
 
     async def advertised(self, run_id: str, facts: RunFacts, step: int | None = None) -> Snapshot:
-        """Return the snapshot of a planning; the current tools where another process planned.
+        """Return the snapshot of a planning; the current tools if another process planned.
 
-        `step` is that of the planning; without one it is the newest of the run.
+        `step` is the number of the planning; None for the newest planning of the run.
         """
         listed = self._snapshots.get(run_id)
         if listed is not None and (not self.is_shared or listed.step == step is not None):
@@ -169,7 +170,7 @@ class AgentHost:
         return await self.snapshot(self.agent(facts["agent"]), self.meta(run_id, facts), step)
 
     async def instructions(self, agent: RegisteredAgent, run_id: str, facts: RunFacts) -> str:
-        """Return what an agent is told of its task in a planning; raises as `instructions_for`."""
+        """Return the instructions of an agent for a planning; raises as `instructions_for`."""
         text, function = agent.spec.instructions, agent.instructions
         if not text and function is None:
             return ""
@@ -177,7 +178,7 @@ class AgentHost:
         return await instructions_for(agent.spec.id, text, function, read_state, self.meta(run_id, facts))
 
     def within_time(self, tool: RegisteredTool, timeout: float | None) -> RegisteredTool:
-        """Return the tool with the time limit of the run's policy, if its design gives none."""
+        """Return the tool with the time limit of the run's policy, if its design sets none."""
         if timeout is None or tool.spec.timeout is not None:
             return tool
         return tool.with_spec(replace(tool.spec, timeout=timeout), self.options)
@@ -190,12 +191,12 @@ class AgentHost:
         return values
 
     def seen_tool(self, tool: str, run_id: str) -> RegisteredTool | None:
-        """Return a tool by id as the run saw it last; None where it did not."""
+        """Return a tool by ID as the run last saw it; None if it did not."""
         listed = self._snapshots.get(run_id)
         return None if listed is None else listed.snapshot.directory.by_id.get(tool)
 
     async def tool_now(self, tool: str, meta: CallMeta, status: RunStatus) -> RegisteredTool | None:
-        """Return the tool of a call of a run as its agent has it now; None where it has none."""
+        """Return the tool of a call of a run as its agent has it now; None if the agent has no such tool."""
         document: Any = status.input
         agent = self.agents.get(document["facts"]["agent"])
         if agent is None:
@@ -206,11 +207,11 @@ class AgentHost:
         return registered
 
     def find_tool(self, tool: str, run_id: str = "") -> RegisteredTool | None:
-        """Return a tool by id: as the run saw it last, else as it is registered."""
+        """Return a tool by ID: as the run last saw it, otherwise as it is registered."""
         return self.seen_tool(tool, run_id) or self._directory.by_id.get(tool)
 
     def returned_by(self, facts: RunFacts) -> ToolSpec | None:
-        """Return the tool whose result the run must give; None where the run ends with text."""
+        """Return the tool whose result the run must return; None if the run ends with text."""
         parent = facts["parent"]
         if parent is None or not parent["tool"]:
             return None
@@ -218,9 +219,10 @@ class AgentHost:
         return None if tool is None else tool.spec
 
     async def may_wait(self, run_id: str, op: str) -> bool:
-        """Return whether one more call of the run may wait, under this key.
+        """Return whether one more call of the run can be suspended, under this key.
 
-        It is decided in an activity: what waits at once is a matter of time, which a loop cannot tell again.
+        An activity decides this: the number of concurrent waits depends on time, so replaying the loop could
+        give another answer.
         """
         if self.tools.suspender is None:
             return False
@@ -236,22 +238,22 @@ class AgentHost:
         return True
 
     async def _waits_of(self, run_id: str, about: Iterable[str]) -> tuple[Sequence[str], Sequence[OpenWait]]:
-        """Return which of these operations of a run wait by now, and all of its open waits."""
+        """Return which of these operations of a run wait by now, and all open waits of the run."""
         waiting = [op for op in tuple(about) if await self.engine.wait_status(run_id, op) is not None]
         return waiting, (await self.engine.status(run_id)).awaiting
 
-    # Runs that follow from runs.
+    # Child runs and hand-overs.
 
     def transfers(self, agent: RegisteredAgent, facts: RunFacts) -> Mapping[str, str]:
-        """Return the agents that may take the conversation over, by id, with their descriptions."""
+        """Return the agents that can take the conversation over, by ID, with their descriptions."""
         parent = facts["parent"]
         if (parent and parent["tool"]) or facts["depth"] + 1 >= self.most_depth:
-            return {}  # whoever called a tool waits for this very agent
+            return {}  # the caller of a tool waits for this agent
         others = (self.agents.get(id_) for id_ in agent.spec.transfers)
         return {other.spec.id: other.spec.description for other in others if other is not None}
 
     def child(self, delegated: Delegated, call: StepCall, run_id: str, facts: RunFacts) -> ChildRun:
-        """Return the run that answers a call of an agent's tool which a run makes."""
+        """Return the run that answers a run's call of an agent's tool."""
         tool = self.find_tool(call["tool"], run_id)
         timeout = None if tool is None else tool.spec.timeout
         meta = meta_of(run_id, facts, call["id"])
@@ -271,9 +273,9 @@ class AgentHost:
         above: RunFacts | None,
         run_id: str,
     ) -> RunInput:
-        """Return the input of the run of this id that answers the call of an agent's tool, whoever makes it.
+        """Return the input of the run with this ID that answers the call of an agent's tool, for any caller.
 
-        `timeout` are the seconds that the design gives to the tool, `above` as in `called_facts`.
+        `timeout` is the tool's time limit in seconds from its design; `above` as in `called_facts`.
         """
         policy = self.policy_of(delegated.agent, timeout=timeout)
         facts = called_facts(delegated.agent, policy, meta, tool, above)
@@ -282,7 +284,7 @@ class AgentHost:
         return {"facts": facts, "message": delegated.message, "source": "agent"}
 
     def hand_over_run(self, agent: str, message: str, run_id: str, facts: RunFacts) -> ChildRun:
-        """Return the input of the run to which the conversation is handed."""
+        """Return the input of the run that takes the conversation over."""
         taken = handed_over_facts(agent, self.policy_of(agent), run_id, facts)
         if self._spans is not None:
             self._spans.hand_over(run_id, facts, taken)
@@ -296,9 +298,9 @@ class AgentHost:
     def policy_of(
         self, agent: str, policy: RunPolicy | None = None, *, timeout: float | None = None
     ) -> dict[str, Json]:
-        """Return the limits of a run of the agent: the given ones, else the runtime's, else the design's.
+        """Return the limits of a run: the passed policy, otherwise the runtime's, otherwise the design's.
 
-        `timeout` are the seconds that the design gives to the tool that the run answers.
+        `timeout` is the time limit in seconds that the design sets for the tool that the run answers.
         """
         registered = self.agents.get(agent) or self.elsewhere.get(agent)
         chosen = policy or (registered.policy if registered is not None else RunPolicy())
@@ -308,9 +310,9 @@ class AgentHost:
         return asdict(chosen)
 
     async def start(self, run_input: RunInput, run_id: str) -> None:
-        """Start a run that no other run starts."""
+        """Start a run that has no parent run."""
         await self.waits.start(run_id)
-        if self.engine.is_worker:  # a client hears of no event, and not of the last one either
+        if self.engine.is_worker:  # a client receives no events, so it could never drop the facts
             self.events.facts.put(run_id, run_input["facts"])
         session = run_input["facts"]["session_id"]
         is_here = self.engine.is_worker and not self.is_shared
@@ -344,8 +346,8 @@ class AgentHost:
 
 @frozen_record(kw_only=False)
 class _Listed:
-    """The snapshot of a planning."""
+    """The snapshot of a planning, with the number of the planning."""
 
     snapshot: Snapshot
     step: int | None
-    """Number of the planning; None where it was listed for something else."""
+    """Number of the planning; None if the tools were listed for another purpose."""

@@ -21,7 +21,7 @@ InstructionsFunction: TypeAlias = Callable[[ReadonlyContext], "str | Awaitable[s
 """Returns instructions for a planning; it may be asynchronous."""
 
 _VALUE: Final = re.compile(r"\{\{|\}\}|\{((?:(?:app|user|session|temp):)?[A-Za-z_]\w*)(\?)?\}")
-"""A value of the state, `{user:name}`, or `{user:name?}` where it may be absent; or doubled braces."""
+"""A state value `{user:name}`, an optional one `{user:name?}`, or doubled braces."""
 
 
 async def instructions_for(
@@ -31,13 +31,13 @@ async def instructions_for(
     read_state: ReadState | None,
     meta: CallMeta,
 ) -> str:
-    """Return the text with its values, and below it what the function returns.
+    """Return the template with its values, followed by the text that the function returns.
 
-    `read_state` reads the state of the host, where the instructions may need it.
+    `read_state` reads the state of the host; it is called only if the instructions may need it.
 
     Raises:
         PlannerError: a value is absent, or the function returns no text.
-        Exception: what the function or the capability raises.
+        Exception: an exception of the function or the capability.
     """
     values: Mapping[str, Json] = {}
     if read_state is not None and (function is not None or _VALUE.search(text)):

@@ -1,4 +1,4 @@
-"""The agents as a part of their runtime: opened with it, listed by it, and called by its calls."""
+"""Joins agents to their runtime, which opens them, lists their tools, and lets calls start their runs."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class AgentLoops:
         self._retention = retention
 
     async def open(self) -> None:
-        """Open the dynamic toolsets of the agents, and begin to execute runs."""
+        """Open the dynamic toolsets of the agents, and start executing runs."""
         for agent in self._host.agents.values():
             await agent.toolsets.open()
         await self._host.turns.open()
@@ -47,25 +47,25 @@ class AgentLoops:
         self._retention.open()
 
     async def close(self) -> None:
-        """End the execution of runs, and close the dynamic toolsets."""
+        """Stop executing runs, and close the dynamic toolsets."""
         host = self._host
-        async with AsyncExitStack() as parts:  # the last one goes first
+        async with AsyncExitStack() as parts:  # closed in reverse order
             for agent in host.agents.values():
                 parts.push_async_callback(agent.toolsets.close)
             parts.push_async_callback(host.turns.close)
             parts.push_async_callback(host.events.settle)
             parts.push_async_callback(host.engine.close)
             parts.push_async_callback(host.run_ends.settle)
-            parts.push_async_callback(host.events.settle)  # by the engine
+            parts.push_async_callback(host.events.settle)  # events that the engine emits
             parts.push_async_callback(self._retention.close)
 
     async def find_tool(self, tool: str, meta: CallMeta, run_id: str) -> RegisteredTool | None:
-        """Return the tool of a call of an agent's run, or of its work, as the agent has it now."""
+        """Return the current tool of a call of an agent's run, or of its pending work."""
         status = await self._host.engine.status(run_id)
         return await self._host.tool_now(tool, meta, status) if has_facts(status) else None
 
     async def resolve(self, run_id: str, tool_call_id: str, resolution: Resolution, *, by: str) -> ToolResult:
-        """Return the outcome that a person found out of a call, after its conversation has stored it."""
+        """Return the outcome of a call that a person determined, after its conversation has stored it."""
         return await resolve(self._host, run_id, tool_call_id, resolution, by)
 
     def status_of(self, status: RunStatus) -> RunStatus:
@@ -73,28 +73,28 @@ class AgentLoops:
         return status_of(status) if is_of_agent(status) else status
 
     def event_ids(self, status: RunStatus) -> dict[str, Json]:
-        """Return the ids that the events of a run have."""
+        """Return the IDs to add to the events of a run."""
         document: Any = status.input
         return event_ids(document["facts"] if has_facts(status) else None)
 
     @property
     def listings(self) -> tuple[Listing, ...]:
-        """What lists the tools of each agent with dynamic toolsets, without facts of a call."""
+        """Functions that list the tools of each agent with dynamic toolsets, without facts of a call."""
         dynamic = [agent for agent in self._host.agents.values() if agent.toolsets.is_dynamic]
         return tuple(partial(agent.snapshot, NO_META, None) for agent in dynamic)
 
     @property
     def stores(self) -> tuple[object, ...]:
-        """The store of the sessions."""
+        """The session store."""
         return (self._host.sessions,)
 
     async def child_of(
         self, tool: RegisteredTool, delegated: Delegated, meta: CallMeta, run_id: str
     ) -> ChildOfCall:
-        """Return the run of this id that is to answer a call.
+        """Return the run with this ID that is to answer a call.
 
         Raises:
-            RegistrationError: the agent, or one whose tools it calls, is not registered.
+            RegistrationError: the agent, or an agent whose tools it calls, is not registered.
             ToolError: the agents are nested too deep.
         """
         self._runs.check(delegated.agent)
@@ -103,7 +103,7 @@ class AgentLoops:
         return {"loop": LOOP, "agent": delegated.agent, "input": as_plain_json(run_input)}
 
     async def conclude(self, frame: Frame, answer: AgentAnswer) -> ToolResult:
-        """Return the result of a call by what its run said, after its hooks."""
+        """Return the result of a call from the output of its run, after its hooks."""
         host, run_id = self._host, answer.link.run_id
         document: RunDocument
         if answer.failure is None:

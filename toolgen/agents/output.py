@@ -1,4 +1,4 @@
-"""The output of a run for its clients, with the artifacts of the run and of those below it."""
+"""The output of a run for its clients, with the artifacts of the run and of its child runs."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from .loop.documents import StopReason, as_plain_json
 from .planner.provider_facts import ProviderFacts, facts_of
 
 _LONGEST: Final = 200
-"""Characters of a name that may be forged."""
+"""Maximum number of characters of a name that may be forged."""
 _UNSAID: Final[dict[str, Any]] = {
     "token": "",
     "tool": "",
@@ -31,12 +31,12 @@ _UNSAID: Final[dict[str, Any]] = {
     "answer_schema": {},
     "expires_at": 0.0,
 }
-"""Facts of what waits that nobody has said."""
+"""Default facts of a wait whose document does not contain them."""
 
 
 @record
 class RunArtifact(ArtifactRef):
-    """An artifact of a call within the run, or of a child: its reference, and of which call it is."""
+    """An artifact of a call within the run or a child run: its reference, and the ID of its call."""
 
     tool: str
     tool_call_id: str
@@ -60,17 +60,17 @@ class RunOutput:
 
     run_id: str
     agent: str
-    """Id of the agent that answered; another one after a hand-over."""
+    """ID of the agent that answered; after a hand-over, the agent that took over."""
     session_id: str
     turn_id: str
     status: RunState
     text: str = ""
-    """The answer in words; "" while the run has none, and after it failed or was canceled."""
+    """The answer as text; "" if the run has none yet, failed or was canceled."""
     result: Json = None
-    """The typed answer; None where the run ends with text."""
+    """The typed answer; None if the run ends with text."""
     stop: StopReason | Literal[""] = ""
     is_truncated: bool = False
-    """The model came to the limit of its tokens: the text just ends."""
+    """Whether the model reached its token limit, so that the text is incomplete."""
     provider: ProviderFacts | None = None
     """Facts of the model's provider about the answer, without `grounding`; None if there are none."""
     error: str = ""
@@ -78,21 +78,23 @@ class RunOutput:
     awaiting: tuple[Suspended, ...] = ()
     """Suspended calls and questions that the run waits for."""
     pending: tuple[Suspended, ...] = ()
-    """Work that goes on after the run: `Runtime.waits.answer` ends it, and opens a new turn."""
+    """Work that continues after the run: `Runtime.waits.answer` ends it, and opens a new turn."""
     telemetry: Telemetry = field(default_factory=Telemetry)
     """Model usage of the run and its children, and the seconds from its start to its end, waiting included.
     All values are 0 until the run has ended by itself; `usage` events report what was spent so far.
     """
     tool_calls: int = 0
-    """Calls of a run that has ended by itself, with those of the runs that answered them; 0 until then, and
-    after it was canceled."""
-    children_count: int = 0
-    """Runs that answered its calls, counted as `tool_calls`."""
-    artifacts: tuple[RunArtifact, ...] = ()
-    """Artifacts of the calls that have ended, its own and those of its children.
+    """Number of calls, including calls of the runs that answered them; 0 until the run ends by itself.
 
-    While a run goes on, and after it was canceled, they are those that its log tells of: its own first, and
-    large data only by `uri`; `Agents.list_runs` leaves them out then.
+    It stays 0 if the run is canceled.
+    """
+    children_count: int = 0
+    """Number of runs that answered its calls, counted as `tool_calls`."""
+    artifacts: tuple[RunArtifact, ...] = ()
+    """Artifacts of the calls that have ended, its own and those of its child runs.
+
+    While a run is in progress, and after it was canceled, they come from its log: its own first, and large
+    data only by `uri`; `Agents.list_runs` leaves them out then.
     """
 
 
@@ -109,7 +111,7 @@ _OTHER_SHAPE: Final = "its stored output does not have the shape that toolgen wr
 
 
 def status_of(status: RunStatus) -> RunStatus:
-    """Return the status of an agent's run as its clients see it: failed where it ended with a failure."""
+    """Return the status of an agent's run for its clients: failed if the run ended with a failure."""
     document: Any = status.output if status.state == "completed" else None
     if document is None or not document["failure"]:
         return status
@@ -117,9 +119,9 @@ def status_of(status: RunStatus) -> RunStatus:
 
 
 def readable(status: RunStatus) -> RunStatus | None:
-    """Return the status of an agent's run for a list: one whose output is of another shape has failed.
+    """Return the status of an agent's run for a list; failed if its stored output has an unknown shape.
 
-    None where its facts are of another shape too.
+    None if its facts have an unknown shape too.
     """
     document: Any = status.output if status.state == "completed" else {"pending": ()}
     try:
@@ -139,7 +141,7 @@ def output_of(
     pending: Iterable[Suspended] = (),
     artifacts: Iterable[RunArtifact] = (),
 ) -> RunOutput:
-    """Return the output of a run by its status; `artifacts` count where the run returned none."""
+    """Return the output of a run from its status; `artifacts` are used if the run returned none."""
     run_input: Any = status.input
     facts = run_input["facts"]
     document: Any = status.output if status.state == "completed" else None
@@ -176,7 +178,7 @@ def output_of(
 
 
 def without_tokens(output: RunOutput) -> RunOutput:
-    """Return the output without tokens and answerable ids, for readers who know only the run id."""
+    """Return the output without tokens, for readers that only know the run ID."""
     return replace(
         output,
         awaiting=tuple(replace(wait, token="") for wait in output.awaiting),
@@ -185,14 +187,14 @@ def without_tokens(output: RunOutput) -> RunOutput:
 
 
 def awaiting_of(run_id: str, about: Json) -> Suspended:
-    """Return what a run waits for, by its status."""
+    """Return a wait of a run, from the document in its status."""
     facts: Any = about
     named = {field.name: facts[field.name] for field in fields(Suspended) if field.name in facts}
     return Suspended(**{**_UNSAID, **named, "run_id": run_id})
 
 
 def awaiting_unverified(run_id: str, kind: Literal["unsealed", "tampered"], about: Any) -> Suspended:
-    """Return a call whose record is not verified, for people: what it says of itself may be forged."""
+    """Return a call whose record could not be verified, for people; its own facts may be forged."""
     record = about["frozen"]
     facts = record if isinstance(record, dict) else {}
     id_, tool = (short(str(facts.get(name, "")), _LONGEST) for name in ("id", "tool"))
@@ -200,7 +202,7 @@ def awaiting_unverified(run_id: str, kind: Literal["unsealed", "tampered"], abou
 
 
 def telemetry_of(usage: Iterable[Mapping[str, Any]]) -> Telemetry:
-    """Return the sum of the usages of models; the model is that of the last one."""
+    """Return the sum of model usages; the model is the last one."""
     spent = list(usage)
     return Telemetry(
         model=spent[-1]["model"] if spent else "",
@@ -210,9 +212,10 @@ def telemetry_of(usage: Iterable[Mapping[str, Any]]) -> Telemetry:
 
 
 async def artifacts_so_far(engine: Engine, status: RunStatus) -> list[RunArtifact]:
-    """Return the artifacts of the calls that have ended, by the log of the run.
+    """Return the artifacts of the calls that have ended, from the log of the run.
 
-    Those of the run come first, in the order in which its calls ended, then those of each child.
+    The run's own artifacts come first, in the order in which its calls ended, then the artifacts of each
+    child run.
     """
     artifacts = []
     async for _, event in engine.events(status.run_id, follow=False):
@@ -242,7 +245,7 @@ async def child_artifacts(
 ) -> tuple[Artifact, ...]:
     """Return the artifacts of a run and its children as typed `Artifact`s.
 
-    Those of tools that are gone are left out, and those whose data nobody kept.
+    Artifacts are left out if their tool no longer exists or their data was not stored.
     """
     artifacts = [await kept_artifact(document, tool_of(document["tool"]), services) for document in documents]
     return tuple([artifact for artifact in artifacts if artifact is not None])

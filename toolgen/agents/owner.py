@@ -1,4 +1,4 @@
-"""The owner of a run: knowing the id of a run does not allow a caller to read or cancel it."""
+"""The owner of a run: knowing the ID of a run does not allow a caller to read or cancel it."""
 
 from __future__ import annotations
 
@@ -12,29 +12,29 @@ from .loop.documents import RunFacts
 
 @frozen_record
 class Owner:
-    """The agent whose client a caller has, and the session that it acts for."""
+    """The agent of the caller's client, and the session for which the client acts."""
 
     agent: str
     session_id: str
-    """"" for runs without one."""
+    """"" for runs without a session."""
 
     def require(self, status: RunStatus) -> None:
-        """Raise where a run belongs to another agent or session.
+        """Raise if a run belongs to another agent or session.
 
-        It is that of the agent that answers, and of the one whose client started it.
+        A run belongs to the agent that answers and to the agent whose client started it.
 
         Raises:
-            UnknownRunError: as said.
+            UnknownRunError: the run belongs to another agent or session.
         """
         if not is_of_agent(status):
             raise unknown_run(status.run_id)
         self.require_log(status)
 
     def require_log(self, status: RunStatus) -> None:
-        """Raise where a log is neither of a run of the owner nor of pending work of such a run.
+        """Raise if a log belongs neither to a run of the owner nor to pending work of such a run.
 
         Raises:
-            UnknownRunError: as said.
+            UnknownRunError: the log belongs to another owner.
         """
         document: Any = status.input
         if not has_facts(status):
@@ -46,19 +46,19 @@ class Owner:
 
 
 def is_of_agent(status: RunStatus) -> bool:
-    """Return whether a run is one of an agent, and not one of a suspended call alone."""
+    """Return whether a run is an agent run, and not only a suspended call."""
     document: Any = status.input
     return isinstance(document, dict) and "facts" in document and "frozen" not in document
 
 
 def has_facts(status: RunStatus) -> bool:
-    """Return whether a run is one of an agent, or of pending work that outlived a conversation's run."""
+    """Return whether a run is an agent run, or pending work that outlived a conversation's run."""
     document: Any = status.input
     return isinstance(document, dict) and "facts" in document
 
 
 async def facts_of_run(engine: Engine, run_id: str) -> RunFacts | None:
-    """Return the facts of a run; None where it is no run of an agent, or is gone."""
+    """Return the facts of a run; None if it is not an agent run or no longer exists."""
     try:
         status = await engine.status(run_id)
     except UnknownRunError:
@@ -68,7 +68,7 @@ async def facts_of_run(engine: Engine, run_id: str) -> RunFacts | None:
 
 
 async def is_same_or_descendant(engine: Engine, run_id: str, child: str) -> bool:
-    """Return whether a run is the other one or a descendant of it.
+    """Return whether `child` is the run itself or a descendant of it.
 
     Raises:
         UnknownRunError: there is no such run.

@@ -23,9 +23,9 @@ from .turns import SessionBusyError
 
 
 class PendingWork:
-    """Tells the conversations of one host what came of their pending work.
+    """Delivers the results of pending work to the conversations of one host.
 
-    Constructing it lets the waits of the host refuse answers in sessions that have ended.
+    The constructor makes the host's waits refuse answers in sessions that have ended.
     """
 
     def __init__(self, host: AgentHost, runs: AgentRuns) -> None:
@@ -34,9 +34,9 @@ class PendingWork:
         host.waits.has_ended = self._has_ended
 
     async def _has_ended(self, session_id: str, run_id: str) -> bool:
-        """Return whether a session takes no answer to a run any more: it is over, or was dropped since.
+        """Return whether a session accepts no answers to a run any more: it is over, or was dropped.
 
-        A direct call may name a session that never was one.
+        A direct call can name a session that never existed.
         """
         host = self._host
         try:
@@ -71,13 +71,14 @@ class PendingWork:
         return started
 
     async def _start(self, facts: RunFacts, frozen: FrozenCall, key: str, what: str, result: str) -> str:
-        """Start the turn with a result; where the session is over, store it in the conversation.
+        """Start the turn with a result; if the session is over, store the result in the conversation.
 
-        It is for the same person as the run that made the call, or the one above it, with its labels, and
-        within the same tags. `key` names it within that run, and `what` is said of the work.
+        The turn is for the same person as the run that made the call or the run above it, with the same
+        labels and within the same tags. `key` names the turn within that run, and `what` describes the
+        result.
 
         Returns:
-            `busy` while another turn of the session goes on, then the id of the run; `ended` where the
+            `busy` while another turn of the session is running, otherwise the ID of the run; `ended` if the
             session is over.
         """
         name = frozen.tool.rpartition(".")[2]
@@ -100,12 +101,12 @@ class PendingWork:
         except (EndedSessionError, UnknownSessionError) as error:
             above, why = frozen.meta.run_id, error.message
             log.warning("run %s: no turn was started with the result of %s: %s", above, name, why)
-        with suppress(UnknownSessionError):  # it was dropped, with all that was said in it
+        with suppress(UnknownSessionError):  # the session was dropped with all its messages
             await self._say(facts["session_id"], frozen, key, text)
         return "ended"
 
     async def _say(self, session_id: str, frozen: FrozenCall, key: str, text: str) -> None:
-        """Store what came of the work in its conversation, behind the run of its turn; idempotent.
+        """Store the result of the work in its conversation, after the run of its turn; idempotent.
 
         Raises:
             UnknownSessionError: there is no such session.

@@ -7,27 +7,27 @@ from typing import Final, Generic, TypeVar
 T = TypeVar("T")
 
 MOST_RUNS: Final = 1_000
-"""Runs that keep their values where other processes may end them, and nobody here hears of it."""
+"""Maximum number of runs with values, if other processes can end runs without notifying this process."""
 
 
 class RecentRuns(Generic[T]):
-    """One value a run, dropped at the end of the run or when as many others were used since."""
+    """One value per run, dropped at the end of the run or when too many other runs were used since."""
 
     def __init__(self, most: int | None) -> None:
-        """Construct without values; `most` runs have one at a time, None for any number."""
+        """Construct without values for at most `most` runs; None for no limit."""
         self._most = most
         self._values: dict[str, T] = {}
-        """Values by run; the one that was used last is at the end."""
+        """Values by run; the most recently used run is last."""
 
     def get(self, run_id: str) -> T | None:
-        """Return the value of a run; None where it has none."""
+        """Return the value of a run; None if it has none."""
         value = self.pop(run_id)
         if value is not None:
             self._values[run_id] = value
         return value
 
     def put(self, run_id: str, value: T) -> T | None:
-        """Set the value of a run, and return the value that was dropped for it; None where none was."""
+        """Set the value of a run; return the value that was dropped for it, or None."""
         self._values.pop(run_id, None)
         self._values[run_id] = value
         if self._most is None or len(self._values) <= self._most:
@@ -35,5 +35,5 @@ class RecentRuns(Generic[T]):
         return self._values.pop(next(iter(self._values)))
 
     def pop(self, run_id: str) -> T | None:
-        """Drop the value of a run, and return it; None where it has none."""
+        """Drop the value of a run and return it; None if it has none."""
         return self._values.pop(run_id, None)

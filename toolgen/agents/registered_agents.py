@@ -36,13 +36,13 @@ from .run_facts import RunOptions
 
 @frozen_record
 class AgentTool:
-    """The names and confirmation that one agent gives a tool, where they differ from its spec."""
+    """The names and confirmation that one agent gives a tool, if they differ from its spec."""
 
     id: str
     name: str
     """The wire name within the agent."""
     confirm: ConfirmSpec | None = None
-    """Confirmation in the place of the tool's own; None keeps it."""
+    """Confirmation that replaces the tool's own; None for the tool's own."""
 
 
 @frozen_record
@@ -55,26 +55,25 @@ class AgentSpec:
     tools: Sequence[AgentTool] = ()
     """Tools in the order in which they are advertised."""
     transfers: Sequence[str] = ()
-    """Ids of the agents that it may hand the conversation to."""
+    """IDs of the agents that it can hand the conversation to."""
     instructions: str = ""
-    """Instructions for the model, with values of the state such as `{user:name}`; the description by default.
-    """
+    """Instructions for the model, with state values, for example `{user:name}`; default: description."""
     policy: RunPolicy = field(default_factory=RunPolicy)
 
 
 @frozen_record
 class AgentRegistration:
-    """An agent, what plans for it, and what executes its tools. Made by the generated `register`."""
+    """An agent with its planner and the executors of its tools. Created by the generated `register`."""
 
     spec: AgentSpec
     planner: Planner | str | None = None
-    """A planner, or the name of one: `demo`, `openai:gpt-5`. None where `override_planner` gives it."""
+    """A planner, or a planner name: `demo`, `openai:gpt-5`. None if `override_planner` sets it."""
     toolsets: Sequence[ToolsetRegistration | StaticToolset] = ()
-    """Those of the design; the executor of a toolset is the same for all agents of a runtime."""
+    """Toolsets of the design; all agents of a runtime share the executor of a toolset."""
     instructions: InstructionsFunction | None = None
-    """Returns further instructions for each planning, below those of the spec."""
+    """Returns further instructions for each planning, added after the instructions of the spec."""
     dynamic: Sequence[DynamicToolset] = ()
-    """Toolsets of the host, resolved for each planning, after those of the design."""
+    """Dynamic toolsets of the host, resolved for each planning, after the toolsets of the design."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -84,24 +83,24 @@ class RegisteredAgent:
     spec: AgentSpec
     instructions: InstructionsFunction | None
     planner: Planner | str | None
-    """The name of a planner becomes the planner when it is first needed."""
+    """A planner name is replaced by the planner when it is first needed."""
     toolsets: Toolsets
     static: Snapshot
     """The tools of its design."""
     policy: RunPolicy
     called: frozenset[str]
-    """Ids of the agents whose tools it calls."""
+    """IDs of the agents whose tools it calls."""
 
     @property
     def specs(self) -> tuple[ToolSpec, ...]:
-        """The specs of the agent's tools, by their wire names."""
+        """The specs of the agent's tools, with the agent's wire names."""
         return self.static.specs
 
     def ready_planner(self) -> Planner:
-        """Return what plans for the agent, which is made of its name at the first use.
+        """Return the agent's planner; a planner name is resolved at first use.
 
         Raises:
-            RegistrationError: there is none, or it cannot have a native tool of the agent.
+            RegistrationError: there is no planner, or it does not support a native tool of the agent.
             ToolgenError: as `named_planner`.
         """
         if self.planner is None:
@@ -120,7 +119,7 @@ class RegisteredAgent:
         """Raise for native tools of the agent that a planner cannot pass on.
 
         Raises:
-            RegistrationError: as said.
+            RegistrationError: the planner does not support a native tool.
         """
         check = getattr(planner, "check_native", None)
         if check is not None and self.static.native:
@@ -144,10 +143,10 @@ def register_agent(
     caller: CallService,
     managers: ResourceStack,
 ) -> RegisteredAgent:
-    """Build a registered agent whose toolsets the runtime has.
+    """Build a registered agent whose toolsets are registered with the runtime.
 
     Raises:
-        RegistrationError: a tool is not there, or two have one wire name, or the planner cannot plan.
+        RegistrationError: a tool is missing, two tools have the same wire name, or the planner is invalid.
     """
     spec = registration.spec
     require_planner(spec.id, registration.planner)
@@ -187,10 +186,10 @@ def register_agent(
 
 
 def require_planner(agent: str, planner: object) -> None:
-    """Raise where what plans for an agent is a class, lacks a method of `Planner`, or is no name of one.
+    """Raise if an agent's planner is a class, lacks a method of `Planner`, or is no planner name.
 
     Raises:
-        RegistrationError: as said.
+        RegistrationError: the planner is invalid.
     """
     if isinstance(planner, str):
         check_name(planner)
@@ -220,21 +219,21 @@ def with_agent_tool(registered: RegisteredTool, tool: AgentTool, options: Runtim
 
 
 class UnknownRestrictionError(ToolgenError):
-    """A run is restricted by the name of a tool, or by a tag, that nothing has."""
+    """A run is restricted to a tool name or a tag that no tool has."""
 
 
 def check_restrictions(
     agent: str, options: RunOptions, agents: Mapping[str, RegisteredAgent], tools: Directory
 ) -> None:
-    """Raise where a restriction of a run names what no tool has: it would do nothing, or leave no tool.
+    """Raise if a run is restricted by a name or tag without a tool: it has no effect, or excludes all tools.
 
-    The tool and the allowed tags are those of the agent, of those whose tools it calls, and of those to
-    which it may hand the conversation. `tools` are all of the runtime: a run may be denied tags
-    that its own agent does not have. Where one of these agents is executed elsewhere, or has dynamic
-    toolsets, a tool may come later, and nothing is checked.
+    The tool and the allowed tags belong to the agent, to the agents whose tools it calls, and to the agents
+    to which it can hand the conversation over. `tools` are all tools of the runtime: a run may be denied tags
+    that its own agent does not have. If one of these agents is executed elsewhere or has dynamic toolsets,
+    tools can be added later, so nothing is checked.
 
     Raises:
-        UnknownRestrictionError: as said.
+        UnknownRestrictionError: no tool has the name or the tag.
     """
     if not any(options.get(name) for name in ("restrict_to_tool", "allowed_tags", "denied_tags")):
         return
@@ -254,7 +253,7 @@ def check_restrictions(
 
 
 def _reached(agent: str, agents: Mapping[str, RegisteredAgent]) -> list[RegisteredAgent] | None:
-    """Return the agents that a run of this one may reach; None where one of them is not here."""
+    """Return the agents that a run of this agent can reach; None if one of them is not registered here."""
     waiting, reached = [agent], dict[str, RegisteredAgent]()
     while waiting:
         id_ = waiting.pop()
@@ -269,10 +268,10 @@ def _reached(agent: str, agents: Mapping[str, RegisteredAgent]) -> list[Register
 
 
 def _require(named: Iterable[str], names: set[str], why: str) -> None:
-    """Raise for the names that are not known.
+    """Raise if a name is unknown.
 
     Raises:
-        UnknownRestrictionError: as said; the hint has close names.
+        UnknownRestrictionError: a name is unknown; the hint suggests similar names.
     """
     unknown = [name for name in named if name not in names]
     if unknown:

@@ -1,4 +1,4 @@
-"""Resolves calls with an unknown outcome, using what a person found out."""
+"""Resolves calls with an unknown outcome, with the outcome that a person reports."""
 
 from __future__ import annotations
 
@@ -57,10 +57,10 @@ async def resolve(
 
 
 async def settle(host: AgentHost, run_id: str, tool_call_id: str, resolution: Resolution) -> None:
-    """Store what became of a call that ended late, once its run has said that its outcome is unknown.
+    """Store the result of a call that ended late, once its run has reported its outcome as unknown.
 
     Raises:
-        ResolveError: somebody was faster.
+        ResolveError: the call was already resolved.
     """
     if await becomes_unknown(host.engine, run_id, tool_call_id):
         await resolve(host, run_id, tool_call_id, resolution, BY_ITSELF)
@@ -69,10 +69,10 @@ async def settle(host: AgentHost, run_id: str, tool_call_id: str, resolution: Re
 async def _unknown_call(
     host: AgentHost, status: RunStatus, tool_call_id: str, facts: RunFacts
 ) -> PlannedCall:
-    """Return a call of a run that is in its conversation, if its outcome is unknown.
+    """Return a call in the conversation of its run, if its outcome is unknown.
 
     Raises:
-        ResolveError: it is known, may still come, or the run made no such call.
+        ResolveError: the outcome is known or may still arrive, or the run made no such call.
     """
     run_id = status.run_id
     if not facts["in_conversation"]:
@@ -98,10 +98,10 @@ async def _unknown_call(
 
 
 async def _call_of_log(host: AgentHost, status: RunStatus, tool_call_id: str) -> PlannedCall:
-    """Return a call of a run without a conversation, by its log, if its outcome is unknown.
+    """Return a call of a run without a conversation, from its log, if its outcome is unknown.
 
     Raises:
-        ResolveError: it is known, or the run made no such call.
+        ResolveError: the outcome is known, or the run made no such call.
     """
     run_id = status.run_id
     unknown = [end["tool_call_id"] for end in await unknown_ends(host.engine, run_id)]
@@ -118,9 +118,9 @@ async def _call_of_log(host: AgentHost, status: RunStatus, tool_call_id: str) ->
 
 
 async def _spec(host: AgentHost, run_id: str, call: PlannedCall, facts: RunFacts) -> ToolSpec | None:
-    """Return the spec that a call names, as its agent has it now; None where nothing has the name."""
+    """Return the spec of a call's tool as its agent has it now; None if there is no tool with this name."""
     try:
         tool = (await host.advertised(run_id, facts)).directory.by_name.get(call.name)
-    except NonRetryableError:  # the agent is not here
+    except NonRetryableError:  # the agent is not registered here
         return None
     return None if tool is None else tool.spec

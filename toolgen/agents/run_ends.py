@@ -1,4 +1,4 @@
-"""Hooks after a run: they receive its output, in the process that executes it, once its log has the end."""
+"""Hooks after a run: they receive its output, in the executing process, after its last event is logged."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from .output import output_of, status_of
 
 
 class RunEnds:
-    """Runs the hooks after the runs of one host. Their failures are in the log, and change nothing."""
+    """Runs the hooks after the runs of one host. Hook failures are logged and have no other effect."""
 
     def __init__(self, engine: Engine, hooks: Sequence[Hook], stage_timeout: float | None) -> None:
-        """Construct it for hooks, each of which may take `stage_timeout` seconds."""
+        """Construct it for hooks, each of which has at most `stage_timeout` seconds."""
         self._engine = engine
         self._hooks = overridden_methods(hooks, "after_run")
         self._stage_timeout = stage_timeout
@@ -30,7 +30,7 @@ class RunEnds:
             start_task(self._running, self._run_hooks(run_id), name=f"hooks after {run_id}")
 
     async def settle(self) -> None:
-        """Return when no hook runs."""
+        """Wait until no hook is running."""
         while self._running:
             await asyncio.wait(set(self._running))
 

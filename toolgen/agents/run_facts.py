@@ -1,7 +1,7 @@
 """The facts of runs and of their calls, and the only conversions between them.
 
-No fact is lost on the way: an interface creates the `CallMeta` of a call, the run that answers the call takes
-its facts from it, and the calls of that run take theirs from the run.
+No fact is lost in the conversions: an interface creates the `CallMeta` of a call, the run that answers the
+call takes its facts from it, and the calls of that run take their facts from the run.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def meta_of(run_id: str, facts: RunFacts, tool_call_id: str = "") -> CallMeta:
 
 
 def first_facts(agent: str, policy: dict[str, Json], meta: CallMeta, options: RunOptions) -> RunFacts:
-    """Return the facts of a run that nobody called: of a turn, or of a client without a session."""
+    """Return the facts of a run that no call started: a run of a turn, or of a client without a session."""
     facts = _facts(agent, policy, meta)
     facts["allowed_tags"] = list(options.get("allowed_tags", ()))
     facts["denied_tags"] = list(options.get("denied_tags", ()))
@@ -45,10 +45,10 @@ def first_facts(agent: str, policy: dict[str, Json], meta: CallMeta, options: Ru
 def called_facts(
     agent: str, policy: dict[str, Json], meta: CallMeta, tool: str, above: RunFacts | None
 ) -> RunFacts:
-    """Return the facts of a run that answers the call of a tool.
+    """Return the facts of a run that answers a tool call.
 
-    `above` are those of the run that made the call, or within one of whose tools it was made; None where no
-    run did.
+    `above` are the facts of the run that made the call directly or within one of its tools; None if no run
+    made it.
     """
     facts = _facts(agent, policy, meta, above)
     facts["parent"] = _parent(meta, tool)
@@ -62,23 +62,23 @@ def called_facts(
 
 
 def conversation_of(facts: RunFacts) -> str:
-    """Return the agent whose conversation hears of what a run leaves to come; "" where there is none."""
+    """Return the agent whose conversation receives a run's later results; "" if there is none."""
     return facts["agent"] if facts["in_conversation"] else facts.get("conversation", "")
 
 
 def handed_over_facts(agent: str, policy: dict[str, Json], run_id: str, above: RunFacts) -> RunFacts:
-    """Return the facts of a run that takes the conversation over from another one."""
+    """Return the facts of a run that takes the conversation over from another run."""
     meta = meta_of(run_id, above)
     facts = _facts(agent, policy, meta, above)
     facts["parent"] = _parent(meta, "")
     facts["in_conversation"] = above["in_conversation"]
-    if not above["in_conversation"]:  # no session has what was said
+    if not above["in_conversation"]:  # no session stores the messages
         facts["history_run_ids"] = [*above.get("history_run_ids", ()), run_id]
     return facts
 
 
 def _facts(agent: str, policy: dict[str, Json], meta: CallMeta, above: RunFacts | None = None) -> RunFacts:
-    """Return what a run has of the call that led to it, and of the run above it."""
+    """Return the facts that a run inherits from its call and from its parent run."""
     facts: RunFacts = {
         "version": LOOP_VERSION,
         "agent": agent,
@@ -108,7 +108,7 @@ def _parent(meta: CallMeta, tool: str) -> Parent:
 
 
 class RunOptions(TypedDict, total=False):
-    """Arguments of `AgentClient.start`, which says what they mean; each may be left out."""
+    """Arguments of `AgentClient.start`, which documents them; all are optional."""
 
     run_id: str
     labels: Mapping[str, str] | None

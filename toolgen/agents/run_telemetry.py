@@ -1,9 +1,9 @@
-"""OpenTelemetry spans and metrics of runs and of their plannings; the spans of tool calls stand inside them.
+"""OpenTelemetry spans and metrics of runs and their plannings; spans of tool calls are nested in them.
 
-Names and attributes are those of OpenTelemetry's semantic conventions for generative AI ("Invoke agent
-span"); what they have no name for stands under `toolgen.`. A span that fails is logged, and the run goes on.
-Metrics come from the events of logs, each of which is seen once. What they remember of a run is lost with the
-process: durations are those of what began and ended in it.
+Names and attributes follow OpenTelemetry's semantic conventions for generative AI ("Invoke agent span");
+attributes without a name there are prefixed with `toolgen.`. If a span fails, the failure is logged and the
+run continues. Metrics come from logged events, each of which is processed once. Their state is lost with the
+process, so durations cover only what both started and ended in it.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from toolgen.events.telemetry.spans import (
 from .loop.documents import PlanArgument, RunFacts
 
 _MOST_RUNS: Final = 10_000
-"""Maximum number of runs with open spans; beyond it, the runs without events for longest count as over."""
+"""Maximum number of runs with metrics state; beyond it, the runs longest without events count as over."""
 
 
 if TYPE_CHECKING:
@@ -43,28 +43,28 @@ Work = Callable[[ActivityInfo, Any], Awaitable[Any]]
 
 
 class RunSpans:
-    """Makes one span a run, until its last event, and one a planning.
+    """Creates one span per run, until its last event, and one span per planning.
 
-    The facts of a run name the span that all of this stands under, in whatever process (`RunFacts.trace`).
-    The span of a run ends only in the process that has begun it. So where many workers execute a run, it has
-    no other span than that of the request for it, and so has the call that it answers: nothing stands under a
-    span that no backend gets.
+    The facts of a run name the parent of all these spans, in every process (`RunFacts.trace`). The span of a
+    run ends only in the process that started it. So if many workers execute a run, the run and the call that
+    it answers have no other span than the span of their request: no span has a parent that no backend
+    receives.
     """
 
     def __init__(self, spans: ToolSpans, *, is_shared: bool) -> None:
-        """Construct without spans; `is_shared` says that many workers execute the runs."""
+        """Construct without spans; `is_shared` tells whether many workers execute the runs."""
         self._spans = spans
         self._is_shared = is_shared
         self._running: dict[str, Span] = {}
 
-    # What runs stand under.
+    # Parent spans of runs.
 
     @contextmanager
     def start(self, run_id: str, facts: RunFacts, is_here: bool) -> Iterator[None]:
-        """Make the span of a run that nobody called while it is started, and note it in the facts.
+        """Create the span of a run without a calling run while it is started, and record it in the facts.
 
-        Where this process executes the run it is the span of the run, and goes on. Else it is that of a
-        request, and the run has one of its own beneath, in the process that plans first.
+        If this process executes the run, the span is the span of the run and stays open. Otherwise, it is the
+        span of a request, and the run gets its own span below it, in the process that plans first.
         """
         span = self._start(run_id, facts, is_client=not is_here)
         if trace := trace_of(span):
@@ -72,7 +72,7 @@ class RunSpans:
         if span is None:
             yield
             return
-        if is_here:  # before the engine may execute anything of it
+        if is_here:  # register the span before the engine executes anything of the run
             self._running[run_id] = span
         try:
             with ending_on_error(span):
@@ -84,7 +84,7 @@ class RunSpans:
             end_span(span)
 
     def call(self, run_id: str, facts: RunFacts, call: OpenSpan) -> None:
-        """Note in the facts of a run that it stands under the call which it answers."""
+        """Record in the facts of a run that its parent span is the call that it answers."""
         if not (trace := call.trace):
             return
         facts["trace"] = trace
@@ -95,22 +95,22 @@ class RunSpans:
             self._spans.leave_open(run_id, call)
 
     def hand_over(self, run_id: str, facts: RunFacts, taken: RunFacts) -> None:
-        """Note in the facts of a run that it stands under the one whose conversation it takes."""
+        """Record in the facts of a run that its parent span is the run whose conversation it takes over."""
         if trace := trace_of(self._span(run_id, facts)):
             taken["trace"] = trace
             if self._is_shared:
                 self._request("", taken)
 
     def _request(self, run_id: str, facts: RunFacts) -> None:
-        """Make the span of the request for a run that another one leads to; "" where its id is not known."""
+        """Create the request span of a run that another run starts; `run_id` is "" if it is unknown."""
         if (span := self._start(run_id, facts, is_client=True)) is not None:
             facts["trace"] = trace_of(span)
             end_span(span)
 
-    # What is executed.
+    # Executed activities and events.
 
     def on_event(self, run_id: str, event: Mapping[str, Json]) -> None:
-        """End the span of a run by its events; never raises."""
+        """End the span of a run based on its events; never raises."""
         try:
             match event.get("type"):
                 case "run_completed":
@@ -120,7 +120,7 @@ class RunSpans:
                         end_span(span)
                 case _:
                     pass
-        except Exception:  # noqa: BLE001 - a tracer of the host's; a span fails no run
+        except Exception:  # noqa: BLE001 - the host's tracer; a span never fails a run
             log.exception("the span of run %s was not written", run_id)
 
     def wrap_activity(self, name: str, work: Work) -> Work:
@@ -142,7 +142,7 @@ class RunSpans:
         return watched
 
     def _begin_here(self, run_id: str, facts: RunFacts) -> None:
-        """Begin the span of a run with its first planning, unless this process has begun it before."""
+        """Start the span of a run with its first planning, unless this process already started it."""
         if self._is_shared or run_id in self._running:
             return
         if (span := self._start(run_id, facts)) is not None:
@@ -163,12 +163,12 @@ class RunSpans:
         return self._spans.started(name, attributes, under=facts.get("trace", ""), is_client=is_client)
 
     def _span(self, run_id: str, facts: RunFacts | None) -> Span | None:
-        """Return the span of a run; that which it stands under where another process has begun it."""
+        """Return the span of a run, or its parent span if another process started it."""
         running = self._running.get(run_id)
         return running if running is not None or facts is None else span_of(facts.get("trace", ""))
 
     def _note(self, run_id: str, event: Mapping[str, Json]) -> None:
-        if event.get("status") == "canceled":  # with the run that waits for it, which makes no result
+        if event.get("status") == "canceled":  # the parent run is canceled too and never concludes the call
             self._spans.conclude(run_id)
         span = self._running.get(run_id)
         if span is None:
@@ -195,7 +195,7 @@ class RunSpans:
 
 
 def _facts_of(argument: object) -> RunFacts | None:
-    """Return the facts of a run in the argument of an activity of it; None where it has none."""
+    """Return the facts of a run from the argument of an activity; None if it has none."""
     return argument.get("facts") if isinstance(argument, dict) else None
 
 
@@ -211,23 +211,23 @@ def _mark_failed(span: Span | None) -> None:
 class _SeenRun:
     agent: str
     began: float | None = None
-    """Seconds since 1970; None where another process began it."""
+    """Seconds since 1970; None if another process started it."""
     questions: dict[str, float] = field(default_factory=dict)
-    """Times at which a planner's questions were asked, by id of the question."""
+    """Times at which a planner's questions were asked, by question ID."""
 
 
 class RunMetrics:
-    """Counts the runs of one host, and what they do."""
+    """Counts the runs of one host, and their calls, retries and waits."""
 
     def __init__(self, metrics: Metrics) -> None:
         self._metrics = metrics
         self._runs: OrderedDict[str, _SeenRun] = OrderedDict()
 
     def on_event(self, run_id: str, event: Mapping[str, Json], agent: str, is_known_tool: bool) -> None:
-        """Count an event of a run, of an agent that may not be known; never raises."""
+        """Count an event of a run; `agent` is "" if it is unknown. Never raises."""
         try:
             self._count(run_id, event, agent, is_known_tool)
-        except Exception:  # noqa: BLE001 - a meter of the host's; a counter fails no run
+        except Exception:  # noqa: BLE001 - the host's meter; a counter never fails a run
             log.exception("an event of run %s was not counted", run_id)
 
     def _count(self, run_id: str, event: Mapping[str, Json], agent: str, is_known_tool: bool) -> None:

@@ -1,4 +1,4 @@
-"""The runs of one runtime for its clients: started, watched, answered, canceled."""
+"""The runs of one runtime for its clients: starting, watching, answering, canceling."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ SESSION_ENDED: Final = "the session ended"
 
 
 class InterruptsNotAllowedError(ToolgenError):
-    """The policy of the run's agent allows no interrupts."""
+    """The policy of the run's agent does not allow interrupts."""
 
 
 class AgentRuns:
@@ -65,19 +65,19 @@ class AgentRuns:
         source: Any = "person",
         **options: Unpack[RunOptions],
     ) -> str:
-        """Start a run and return its id; as `AgentClient.start`."""
+        """Start a run and return its ID; as `AgentClient.start`."""
         host = self._host
         host.hook_tools.require_all_known()
-        message = portable_text(message)  # before it is kept, for no engine would start with it
+        message = portable_text(message)  # before it is stored; engines reject lone surrogates
         run_id = options.get("run_id") or f"run_{uuid.uuid4().hex}"
         check_ids(run_id)
         turn_id = f"turn_{uuid.uuid5(uuid.NAMESPACE_URL, run_id).hex}"
-        await host.waits.start(run_id)  # it is known then whether this process executes the run
+        await host.waits.start(run_id)  # afterwards it is known whether this process executes the run
         self.check(agent)
         owner = Owner(agent=agent, session_id=session_id)
-        if options.get("run_id") and await self._is_started(run_id, owner):  # a new id is of no run
+        if options.get("run_id") and await self._is_started(run_id, owner):  # a generated ID is always new
             return run_id
-        if source != "runtime":  # the run whose result is told was checked, and its tools may have changed
+        if source != "runtime":  # the original run was checked, and its tools may have changed
             check_restrictions(agent, options, host.agents, host.directory)
         content = await self._stored(options.get("files", ()), session_id, run_id)
         if session_id:
@@ -102,17 +102,17 @@ class AgentRuns:
         except BaseException as error:
             if isinstance(error, Exception) or not self._engine.caps.is_durable:
                 host.turns.release(run_id, facts)
-            raise  # a durable engine may have the run of a caller that was cancelled
+            raise  # a durable engine may have started the run of a cancelled caller
         if session_id and (await host.sessions.get(session_id)).is_over:
-            await self.cancel(run_id, SESSION_ENDED)  # meanwhile, and nobody found the run to cancel it
+            await self.cancel(run_id, SESSION_ENDED)  # the session ended before it could find this run
         return run_id
 
     async def _stored(self, files: Sequence[Upload], session_id: str, run_id: str) -> tuple[Any, ...]:
-        """Store the files of a message for a turn that may begin, and return the links to them.
+        """Store the files of a message for a turn that can begin, and return the links to them.
 
         Raises:
             BadFileError, StoreError: as `stored_files`.
-            SessionError: the session is over, or another run of it is not.
+            SessionError: the session is over, or another run of it is not over.
         """
         if files and session_id:
             self._check_sessions()
@@ -120,10 +120,10 @@ class AgentRuns:
         return await stored_files(files, self._host.tools, session_id, run_id)
 
     async def _is_started(self, run_id: str, owner: Owner) -> bool:
-        """Return whether the run was started before, by this process or another.
+        """Return whether this or another process has already started the run.
 
         Raises:
-            UnknownRunError: it was, by another agent or in another session.
+            UnknownRunError: another agent started it, or it is in another session.
         """
         try:
             status = await self._engine.status(run_id)
@@ -133,26 +133,26 @@ class AgentRuns:
         return True
 
     async def require(self, run_id: str, owner: Owner) -> None:
-        """Raise where a run belongs to another owner.
+        """Raise if a run belongs to another owner.
 
         Raises:
-            UnknownRunError: as said, or no run has the id.
+            UnknownRunError: the run belongs to another owner, or there is no run with this ID.
         """
         owner.require(await self._engine.status(run_id))
 
     async def require_log(self, run_id: str, owner: Owner) -> None:
-        """Raise where the events of a run belong to another owner.
+        """Raise if the events of a run belong to another owner.
 
         Raises:
-            UnknownRunError: as said, or no run has the id.
+            UnknownRunError: the events belong to another owner, or there is no run with this ID.
         """
         owner.require_log(await self._engine.status(run_id))
 
     def _check_sessions(self) -> None:
-        """Raise where the process that executes the runs cannot see the conversations of this one.
+        """Raise if the process that executes the runs cannot access the sessions of this process.
 
         Raises:
-            SessionError: as said.
+            SessionError: the sessions are in this process's memory.
         """
         if not self._host.sees_sessions:
             raise SessionError(
@@ -161,12 +161,12 @@ class AgentRuns:
             )
 
     def check(self, agent: str) -> None:
-        """Raise when the agent, or one whose tools it calls, is not registered where the run is executed.
+        """Raise if the agent, or an agent whose tools it calls, is not registered where the run is executed.
 
-        A client only knows that somebody named the agent by its constant.
+        A client process only knows that the agent was passed by its constant.
 
         Raises:
-            RegistrationError: as said.
+            RegistrationError: an agent is not registered.
         """
         waiting, seen = [agent], {agent}
         while waiting:
@@ -196,10 +196,10 @@ class AgentRuns:
         """Begin a turn with a person's message, and return the agent that has the conversation.
 
         Raises:
-            SessionError: the session is over, or another run of it is not.
+            SessionError: the session is over, or another run of it is not over.
         """
         host, sessions = self._host, self._host.sessions
-        is_work = message.source == "runtime"  # which brings no session back that was dropped meanwhile
+        is_work = message.source == "runtime"  # a result of pending work does not recreate a dropped session
         session = await (sessions.get(session_id) if is_work else sessions.create(session_id, agent, labels))
         if session.agent in host.agents or session.agent in host.elsewhere:
             agent = session.agent
@@ -219,7 +219,7 @@ class AgentRuns:
         """Return the output of a run.
 
         Raises:
-            UnknownRunError: no run has the id.
+            UnknownRunError: there is no run with this ID.
         """
         return await self._with_artifacts(await self._engine.status(run_id))
 
@@ -230,15 +230,15 @@ class AgentRuns:
         return await self._ended(await self._waited(run_id, self._engine.result(run_id)))
 
     async def _waited(self, run_id: str, coming: Awaitable[T]) -> T:
-        """Await what a run does; a call that waits for it has no slot, and its locks let the run in."""
+        """Await a run. A call that waits for it releases its slot, and its locks admit the run."""
         return await self._host.tools.scheduler.wait_for_run(run_id, coming)
 
     async def _ended(self, status: RunStatus) -> RunOutput:
-        """Return the output of a run when every process may begin the next turn of its session."""
+        """Return the output of a run once any process can begin the next turn of its session."""
         if status.is_over:
             run_input: Any = status.input
             turns, facts = self._host.turns, run_input["facts"]
-            if self._engine.caps.has_many_workers:  # the one that hears of the end may take its time
+            if self._engine.caps.has_many_workers:  # the worker that receives the end may be slow
                 turns.release(status.run_id, facts)
             await turns.settled(facts["session_id"])
         return await self._with_artifacts(status)
@@ -261,8 +261,10 @@ class AgentRuns:
         return output_of(status, pending=pending, artifacts=artifacts)
 
     async def _awaiting_of(self, run_id: str, op: str, about: Json) -> Suspended:
-        """Return what a run waits for, with the tokens of calls; of one that is not verified no more than
-        its id and its tool."""
+        """Return a wait of a run, with the token of a call.
+
+        If the call's record cannot be verified, only its ID and its tool are returned.
+        """
         if about is None:  # it cannot be read
             return awaiting_unverified(run_id, "tampered", {"frozen": None})
         try:
@@ -276,7 +278,7 @@ class AgentRuns:
         return self._host.waits.suspended(record)
 
     async def _awaiting(self, status: RunStatus) -> list[Suspended]:
-        """Return what the run and its children wait for, its own first."""
+        """Return the waits of the run and its child runs, its own first."""
         waits = [await self._awaiting_of(status.run_id, wait.op, wait.about) for wait in status.awaiting]
         for child in status.children:
             below = await self._engine.status(child)
@@ -285,7 +287,7 @@ class AgentRuns:
         return waits
 
     async def events(self, run_id: str, *, after: int = 0) -> AsyncGenerator[Event, None]:
-        """Yield the events of a run after this `seq`; a call waits for the run while it waits for one."""
+        """Yield the events of a run after this `seq`; each wait for an event is a wait as in `_waited`."""
         status = await self._engine.status(run_id)
         if not has_facts(status):
             raise unknown_run(run_id)
@@ -296,7 +298,7 @@ class AgentRuns:
             yield logged_event(run_id, offset, event, event_ids(run_input["facts"]))
 
     async def list(self, *, state: RunState | None = None, limit: int = 100) -> tuple[RunOutput, ...]:
-        """Return runs of agents, the newest first."""
+        """Return runs of agents, newest first."""
 
         def seen(status: RunStatus) -> RunStatus | None:
             listed = readable(status) if is_of_agent(status) else None
@@ -312,7 +314,7 @@ class AgentRuns:
     async def answer(
         self, run_id: str, awaiting: Suspended, answer: Json, session_id: str, by: str = ""
     ) -> None:
-        """Answer what a run or a child of it waits for; as `RunHandle.answer`."""
+        """Answer a wait of a run or of its child runs; as `RunHandle.answer`."""
         if not await is_same_or_descendant(self._engine, run_id, awaiting.run_id):
             raise unknown_run(awaiting.run_id)
         if awaiting.token:
@@ -329,21 +331,21 @@ class AgentRuns:
         host = self._host
         await answer_question(host.waits, host.tools.limits, awaiting.run_id, about, answer, by, session_id)
 
-    # Ends and interruptions.
+    # Cancellation and interrupts.
 
     async def cancel(self, run_id: str, reason: str) -> None:
-        """Cancel a run and its children, with all that they wait for; the next turn hears of these calls.
+        """Cancel a run and its children with all their waits; the next turn receives how these calls ended.
 
         Raises:
-            UnknownRunError: no run has the id.
+            UnknownRunError: there is no run with this ID.
         """
         await self._engine.cancel(run_id, reason=reason)
 
     async def interrupt(self, run_id: str, kind: str, text: str) -> None:
-        """Pause or resume a run, or add a message to it; after a hand-over, the run that took over.
+        """Pause, resume or add a message to a run; after a hand-over, to the run that took over.
 
         Raises:
-            InterruptsNotAllowedError: the policy of its agent says so, or the run is over.
+            InterruptsNotAllowedError: the policy of its agent forbids interrupts, or the run is over.
         """
         status = await self._run_with_conversation(run_id)
         run_id = status.run_id
@@ -355,13 +357,13 @@ class AgentRuns:
         if status.is_over:
             raise InterruptsNotAllowedError(f"run {run_id!r} is over", hint="start another turn")
         id_, text = uuid.uuid4().hex, portable_text(text)
-        if text and run_input["facts"]["in_conversation"]:  # whatever becomes of the run
+        if text and run_input["facts"]["in_conversation"]:  # stored no matter how the run ends
             await self._host.sessions.speak(run_id, id_, UserMessage(text=text))
         payload: Json = {"kind": kind, "text": text, "id": id_}
         await self._engine.signal(run_id, "interrupt", payload, signal_id=id_)
 
     async def _run_with_conversation(self, run_id: str) -> RunStatus:
-        """Return the run that has the conversation of a run now, which may have handed it over."""
+        """Return the run that has a run's conversation now, after any hand-overs."""
         while True:
             status = await self._engine.status(run_id)
             taken = [child for child in status.children if child[len(run_id) + 1 :].startswith(TRANSFER)]

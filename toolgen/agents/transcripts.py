@@ -1,6 +1,6 @@
 """Conversations in which every call has a result and every result has a call.
 
-This includes conversations whose run was ended in the middle of a batch, or whose store lost messages.
+This also holds for conversations whose run was ended in the middle of a batch, or whose store lost messages.
 """
 
 from __future__ import annotations
@@ -23,22 +23,22 @@ from .sessions.kept_rows import answers_of
 from .sessions.sessions import RunMessages, SessionStore
 
 _Ends = Mapping[str, Mapping[str, Any]]
-"""Events by call that say how it ended."""
+"""The `tool_end` events of a run, by call ID."""
 
 
 class Transcripts:
     """Reads conversations from a store.
 
-    A run that was canceled writes nothing any more, so the results that the store lacks are those of its log.
-    Nothing of it is stored: what a person resolves later, which is, comes first. Neither is what stands in
-    the place of calls that the store has lost.
+    A canceled run writes nothing any more, so results that are missing in the store are taken from its log.
+    They are not stored: a result that a person resolves later is stored, and takes precedence. Replacements
+    for calls that the store lost are not stored either.
     """
 
     def __init__(self, store: SessionStore, engine: Engine) -> None:
         self._store = store
         self._engine = engine
         self._ends: RecentRuns[_Ends] = RecentRuns(MOST_RUNS)
-        """Ends of runs that are over."""
+        """Results of runs that are over."""
 
     async def of_session(
         self, session_id: str, *, newest: int | None = None, after: str = ""
@@ -55,7 +55,7 @@ class Transcripts:
         )
 
     async def of_conversation(self, facts: RunFacts) -> tuple[Message, ...]:
-        """Return all messages of the session that a run is a part of; empty for a run of none."""
+        """Return all messages of the session that a run is a part of; empty for a run without a session."""
         if not facts["in_conversation"] or not facts["session_id"]:
             return ()
         runs = await self.of_session(facts["session_id"])
@@ -68,9 +68,10 @@ class Transcripts:
     async def _complete(
         self, run_id: str, messages: tuple[Message, ...], session_id: str = ""
     ) -> tuple[Message, ...]:
-        """Return the messages of a run, with what its log has of calls without results, if it is over.
+        """Return the messages of a run; if it is over, add the results that its log has and the store lacks.
 
-        Where its session has released its turn and the engine does not know it, their outcome is unknown.
+        If its session has released its turn and the engine does not know the run, the outcome of these calls
+        is unknown.
         """
         answers = answers_of(messages)
         calls = [
@@ -84,10 +85,10 @@ class Transcripts:
         return tuple(_paired(messages, {call.id for call in calls}, answers))
 
     async def _is_gone(self, session_id: str, run_id: str) -> bool:
-        """Return whether a run is over, and nothing is left of it but its messages."""
+        """Return whether a run is over, and only its messages are left."""
         held = await self._store.holder(session_id)
         if held is not None and held.run_id == run_id:
-            return False  # it may go on in another engine
+            return False  # it may continue in another engine
         try:
             await self._engine.status(run_id)
         except UnknownRunError:
@@ -97,7 +98,7 @@ class Transcripts:
         return False
 
     async def _ends_of(self, run_id: str) -> _Ends | None:
-        """Return how the calls of a run ended that began to be made; None where nothing is known of it."""
+        """Return how the calls of a run ended; None if the engine has no information about the run."""
         ends = self._ends.get(run_id)
         if ends is not None:
             return ends
@@ -105,7 +106,7 @@ class Transcripts:
             if not (await self._engine.status(run_id)).is_over:
                 return None
             events: list[Any] = [event async for _, event in self._engine.events(run_id, follow=False)]
-        except UnknownRunError:  # it was forgotten, or is of another engine
+        except UnknownRunError:  # it was forgotten, or belongs to another engine
             return None
         except EngineError:
             log.exception(
@@ -122,7 +123,7 @@ class Transcripts:
 
 
 def _is_complete(messages: Iterable[Message]) -> bool:
-    """Return whether all results of a batch stand behind each of them, and nowhere else."""
+    """Return whether each batch of calls is followed by all its results, and there are no other results."""
     calls: tuple[PlannedCall, ...] = ()
     for message in messages:
         if isinstance(message, ToolMessage):
@@ -137,7 +138,7 @@ def _is_complete(messages: Iterable[Message]) -> bool:
 
 
 def _answer(call: PlannedCall, end: Mapping[str, Any] | None) -> ToolAnswer:
-    """Return the result of a call; without an end the run ended before its calls were made."""
+    """Return the result of a call; without an end, the run ended before the call was executed."""
     if end is None:
         text = to_json({"error": f"{call.name} was not run: the run ended before"}).decode()
         return ToolAnswer(id=call.id, name=call.name, status="error", text=text)
@@ -147,15 +148,15 @@ def _answer(call: PlannedCall, end: Mapping[str, Any] | None) -> ToolAnswer:
 def _paired(
     messages: Iterable[Message], called: Container[str], answers_by_id: Mapping[str, ToolAnswer]
 ) -> Iterator[Message]:
-    """Yield the messages, each batch followed by the results of it that are known, in call order.
+    """Yield the messages, each batch followed by its known results in call order.
 
-    Results of calls that are none of `called` have lost them.
+    For results whose calls are not in `called`, a message reports the lost calls.
     """
     for message in messages:
         if isinstance(message, ToolMessage):
             if lost := [answer for answer in message.answers if answer.id not in called]:
                 yield lost_calls_message(lost)
-            continue  # the others are behind their calls
+            continue  # the other results follow their calls
         yield message
         calls = message.calls if isinstance(message, AssistantMessage) else ()
         if answers := tuple(answers_by_id[call.id] for call in calls if call.id in answers_by_id):
@@ -163,18 +164,18 @@ def _paired(
 
 
 def unknown_outcome_answer(call: PlannedCall) -> ToolAnswer:
-    """Return what planners see of a call whose result was not kept.
+    """Return the result for planners of a call whose result was not stored.
 
-    It is no error: a provider would be told that the call has failed.
+    It is not an error: an error would tell the provider that the call failed.
     """
     return ToolAnswer(id=call.id, name=call.name, status="unknown", text=to_json(UNKNOWN).decode())
 
 
 def lost_calls_message(answers: Sequence[ToolAnswer]) -> UserMessage:
-    """Return what stands in the place of results whose calls a conversation has lost; no provider takes them.
+    """Return the message that replaces results whose calls a conversation lost; providers reject them.
 
-    It names the calls and how they ended, and shows nothing of what their tools returned, which are not the
-    words of the runtime.
+    It names the calls and their status. It does not contain what their tools returned, because that text is
+    not from the runtime.
     """
     calls = ", ".join(f"{answer.name} ({answer.status})" for answer in answers)
     text = f"Part of this conversation was lost. It contained these calls: {calls}."
@@ -182,7 +183,7 @@ def lost_calls_message(answers: Sequence[ToolAnswer]) -> UserMessage:
 
 
 def lost_run_message() -> UserMessage:
-    """Return what stands at the end of a turn whose run is gone from its engine."""
+    """Return the message at the end of a turn whose run is gone from its engine."""
     text = (
         "The run of this turn was lost before it ended. Work that it had started may have been done; its "
         "open questions are closed."

@@ -1,6 +1,6 @@
 """The turns of sessions: one turn of a session runs at a time, across all processes that share the store.
 
-The store has the run that holds the turn, and its engine. Engines renew a lease of their own; runs do not.
+The store has the run that holds the turn, and its engine. An engine renews one lease for all its runs.
 """
 
 from __future__ import annotations
@@ -28,49 +28,49 @@ from .sessions.sessions import (
 from .transcripts import lost_run_message, unknown_outcome_answer
 
 LEASE_S: Final = 15.0
-"""Seconds after which an engine that said nothing is taken to be gone."""
+"""Seconds after which an engine without a heartbeat counts as gone."""
 BEAT_S: Final = 5.0
-"""Seconds between two heartbeats of an engine that has turns."""
+"""Seconds between two heartbeats of an engine that holds turns."""
 START_S: Final = 10.0
-"""Seconds in which a run that took a turn is known to its engine, or its start has failed."""
+"""Seconds after which a run that took a turn but is unknown to its engine counts as failed to start."""
 _GONE: Final = "gone"
-"""Id of what is said in the conversation of a run that is gone."""
+"""ID of the message in the conversation of a run that is gone."""
 
 
 class SessionBusyError(SessionError):
     """Another run of the session is not over."""
 
     def __init__(self, run_id: str, session_id: str, *, elsewhere: str = "") -> None:
-        """Construct the error; `elsewhere` is the engine that has the run, where it is another one."""
+        """Construct the error; `elsewhere` is the engine that has the run, if it is another engine."""
         hint = "answer its question, interrupt it, or cancel it"
         if elsewhere:
             hint += f"; if its engine {elsewhere} is lost: toolgen runs release --session {session_id}"
         super().__init__(f"run {run_id!r} of session {session_id!r} is not over", hint=hint)
         self.run_id = run_id
-        """Id of the run that is not over."""
+        """ID of the run that is not over."""
 
 
 class Turns:
-    """Takes turns for the runs of one engine, and gives them back."""
+    """Takes turns for the runs of one engine, and releases them."""
 
     def __init__(self, engine: Engine, sessions: SessionStore) -> None:
         self._engine = engine
         self._sessions = sessions
         self._active: set[str] = set()
-        """Runs that took a turn and are not over; those of a durable engine keep it without."""
+        """Runs that took a turn and are not over; empty for durable engines, whose runs need no heartbeat."""
         self._held: set[asyncio.Task[None]] = set()
         self._releases: dict[str, asyncio.Task[None]] = {}
-        """Newest releases by session."""
+        """Newest release task by session."""
         self._heartbeat: asyncio.Task[None] | None = None
         self._queues: dict[str, dict[str, None]] = {}
-        """Runs by session whose results wait for a turn of it, in order."""
+        """Runs by session whose results wait for a turn of the session, in order."""
 
     async def take(self, turn: Turn, message: UserMessage) -> None:
         """Take the turn of a session for a run and store its first message; idempotent.
 
         Raises:
-            SessionBusyError: another run has it.
-            SessionError: the session is over, or the run is that of another one.
+            SessionBusyError: another run has the turn.
+            SessionError: the session is over, or the run belongs to another session.
         """
         await self.settled(turn.session_id)
         sessions, lease = self._sessions, self._lease()
@@ -87,10 +87,10 @@ class Turns:
             self._start_heartbeat()
 
     async def require_free(self, session_id: str, run_id: str) -> None:
-        """Raise where a run could not take the turn of a session now; it may be taken all the same later.
+        """Raise if a run could not take the turn of a session now; the turn may still be taken later.
 
         Raises:
-            SessionBusyError: another run has it.
+            SessionBusyError: another run has the turn.
             EndedSessionError: the session is over.
         """
         try:
@@ -115,7 +115,7 @@ class Turns:
         task.add_done_callback(lambda _: self._drop(session_id, task))
 
     async def is_next(self, session_id: str, run_id: str) -> bool:
-        """Return whether no result waits for a turn of the session longer than that of this run."""
+        """Return whether no other result has waited longer for the session's turn than this run's."""
         for earlier in tuple(self._queues.get(session_id, ())):
             if earlier == run_id:
                 return True
@@ -124,23 +124,23 @@ class Turns:
         return True
 
     def enqueue(self, session_id: str, run_id: str) -> None:
-        """Let a run hear when it may take the turn of a busy session; it keeps its place."""
+        """Queue a run to be notified when it can take the turn of a busy session; it keeps its position."""
         self._queues.setdefault(session_id, {}).setdefault(run_id)
 
     def leave(self, session_id: str, run_id: str) -> None:
-        """Take a run from the queue of a session."""
+        """Remove a run from the queue of a session."""
         queue = self._queues.get(session_id, {})
         queue.pop(run_id, None)
         if not queue:
             self._queues.pop(session_id, None)
 
     async def settled(self, session_id: str) -> None:
-        """Wait until the store has the released turns of a session."""
+        """Wait until the store has recorded the newest release of a session's turn."""
         if (task := self._releases.get(session_id)) is not None:
             await asyncio.wait([task])
 
     async def open(self) -> None:
-        """Start renewing the lease of the engine, where it holds turns."""
+        """Start renewing the lease of the engine, if it holds turns."""
         if self._active:
             await self._sessions.beat(self._lease())
             self._start_heartbeat()
@@ -158,7 +158,7 @@ class Turns:
         if not self._engine.caps.is_durable:
             try:
                 await self._sessions.leave(self._engine.id)
-            except Exception:  # noqa: BLE001 - logged; such as a store that was closed before, and the lease expires
+            except Exception:  # noqa: BLE001 - logged; the store may be closed already; the lease expires
                 log.warning(
                     "the turns of engine %s are released when its lease expires",
                     self._engine.id,
@@ -166,9 +166,9 @@ class Turns:
                 )
 
     async def fate(self, held: TurnHolder) -> Literal["open", "over", "gone"]:
-        """Return what became of a run that has a turn.
+        """Return the state of a run that has a turn.
 
-        `gone` is one that its engine does not have any more, or was lost with an engine that keeps none.
+        `gone` means that its engine no longer has the run, or that it was lost with a non-durable engine.
         """
         if not self.is_ours(held):
             return "open" if held.is_durable or held.is_alive else "gone"
@@ -178,20 +178,20 @@ class Turns:
             return "gone" if held.age_s > START_S else "open"
 
     def busy(self, held: TurnHolder, session_id: str) -> SessionBusyError:
-        """Return the error of a session whose turn a run has that is not over."""
+        """Return the error for a session whose turn is held by an unfinished run."""
         elsewhere = "" if self.is_ours(held) else held.engine_id
         return SessionBusyError(held.run_id, session_id, elsewhere=elsewhere)
 
     def is_ours(self, held: TurnHolder) -> bool:
-        """Return whether a run that has a turn is one of this engine."""
+        """Return whether a run that has a turn belongs to this engine."""
         return held.engine_id == self._engine.id
 
     async def say_gone(self, run_id: str) -> None:
-        """Settle the calls of a run that is gone in its conversation, and say there so; idempotent."""
+        """Settle the calls of a lost run in its conversation, with a message about the loss; idempotent."""
         messages = await self._sessions.run_messages(run_id)
         newest = messages[-1] if messages else None
         if isinstance(newest, AssistantMessage) and not newest.calls:
-            return  # it came to its end, and was forgotten since
+            return  # it reached its end, and was forgotten since
         answers = answers_of(messages)
         calls = (
             call for message in messages if isinstance(message, AssistantMessage) for call in message.calls
@@ -208,22 +208,22 @@ class Turns:
     async def _release(self, session_id: str, run_id: str) -> None:
         try:
             await self._sessions.release(session_id, run_id)
-        except Exception:  # noqa: BLE001 - logged; its engine says that the run is over
+        except Exception:  # noqa: BLE001 - logged; its engine reports that the run is over
             log.warning("the turn of run %s was not released", run_id, exc_info=True)
         try:
             await self._signal_next(session_id, run_id)
-        except Exception:  # noqa: BLE001 - logged; the next run looks again by itself
+        except Exception:  # noqa: BLE001 - logged; the next run checks again by itself
             log.warning("session %s is free, but waiting turns were not notified", session_id, exc_info=True)
 
     async def _signal_next(self, session_id: str, ended: str) -> None:
-        """Tell the first run in the queue of a session that the turn of another one has ended."""
+        """Notify the first run in the queue of a session that the turn of another run has ended."""
         for waiting in tuple(self._queues.get(session_id, ())):
             if await self._waits_on(session_id, waiting):
                 await self._engine.signal(waiting, TURN_FREE, None, signal_id=f"{TURN_FREE}:{ended}")
                 return
 
     async def _waits_on(self, session_id: str, run_id: str) -> bool:
-        """Return whether a run in the queue is not over; one that is leaves it."""
+        """Return whether a run in the queue is not over; remove it from the queue otherwise."""
         try:
             is_over = (await self._engine.status(run_id)).is_over
         except UnknownRunError:
@@ -247,5 +247,5 @@ class Turns:
                 return
             try:
                 await self._sessions.beat(self._lease())
-            except Exception:  # noqa: BLE001 - logged; the next beat tries again
+            except Exception:  # noqa: BLE001 - logged; the next heartbeat tries again
                 log.exception("the lease of engine %s was not renewed", self._engine.id)

@@ -1,4 +1,4 @@
-"""Files from people: checked, stored as artifacts, and linked in their message."""
+"""Files from people: validated, stored as artifacts, and linked in their message."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ _SIGNATURES: Final[Mapping[str, tuple[bytes, ...]]] = {
     "image/webp": (b"RIFF",),
     "application/pdf": (b"%PDF-",),
 }
-"""Beginnings of files by media type: a provider refuses a whole request for a file that is something else."""
+"""Magic bytes by media type: providers reject a whole request if a file has another type."""
 
 
 class BadFileError(ToolgenError):
-    """A file of a person cannot be taken; the message says which and why."""
+    """A file of a person cannot be accepted; the message names the file and the reason."""
 
 
 @frozen_record
@@ -36,7 +36,7 @@ class Upload:
     """Up to 255 characters without a slash."""
     data: bytes
     media_type: str
-    """Type and subtype, such as `image/png`; the data has to be of it."""
+    """Type and subtype, for example `image/png`; the data has to match it."""
 
 
 def is_text(media_type: str) -> bool:
@@ -50,9 +50,9 @@ async def stored_files(
     """Store the files of a message, and return the links to them.
 
     Raises:
-        BadFileError: one has no name or is not of its media type, all together have more than
-            `Limits.attached_bytes`, or the runtime keeps no files; then none is stored. Or the store has no
-            room for one.
+        BadFileError: a file has no name or does not match its media type, all files together exceed
+            `Limits.attached_bytes`, or the runtime stores no files; then no file is stored. It is also raised
+            if the store has no room for a file.
         StoreError: the store cannot be used.
     """
     if not files:
@@ -82,10 +82,10 @@ async def stored_files(
 
 
 def _check(file: Upload) -> None:
-    """Raise where a file has no name, or is not of its media type.
+    """Raise if a file has no name, or does not match its media type.
 
     Raises:
-        BadFileError: as said.
+        BadFileError: the file is invalid.
     """
     from toolgen.capabilities.artifacts import check_name, is_media_type
 
@@ -97,7 +97,7 @@ def _check(file: Upload) -> None:
         raise BadFileError(f"{file.name}: {file.media_type!r} is not a media type such as image/png")
     beginnings = _SIGNATURES.get(file.media_type)
     is_other = beginnings is not None and not file.data.startswith(beginnings)
-    if file.media_type == "image/webp" and file.data[8:12] != b"WEBP":  # RIFF holds sounds and films too
+    if file.media_type == "image/webp" and file.data[8:12] != b"WEBP":  # RIFF also contains audio and video
         is_other = True
     if is_text(file.media_type):
         try:

@@ -1,7 +1,8 @@
 """Files for the model of an agent: files from people, and artifacts whose design offers them to models.
 
-The conversation stores links. A planning attaches the files of a person's messages, the newest first, and the
-files that the tool `load_artifacts` loaded since the previous planning, which are never stored.
+The conversation stores links. Each planning attaches the files of user messages, newest first, and the files
+that the tool `load_artifacts` loaded since the previous planning. File contents are never stored in the
+conversation.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ _DESCRIPTION: Final = (
     "call; call this tool again when you need a file again."
 )
 _MOST_LISTED: Final = 50
-"""Files in the list for the model, the newest."""
+"""Maximum number of files listed for the model; the newest are listed."""
 _NOT_ATTACHED: Final = f"It is not shown here; {_NAME} shows it."
 _GONE: Final = "The file no longer exists."
 
@@ -54,12 +55,12 @@ class LoadedFile:
     name: str
     media_type: str
     size: int
-    """Bytes."""
+    """Size in bytes."""
     uri: str
 
 
 class AttachedFiles:
-    """Attaches files to plannings, and loads those for which a model asks."""
+    """Attaches files to plannings, and loads the files that a model requests."""
 
     def __init__(self, host: AgentHost) -> None:
         self._host = host
@@ -68,10 +69,10 @@ class AttachedFiles:
     async def attach(
         self, plan_input: PlanInput, directory: Directory, argument: PlanArgument
     ) -> tuple[PlanInput, RegisteredTool | None]:
-        """Return the input of a planner with the files of its messages, and the tool that loads others.
+        """Return the planner's input with the files of its messages, and the tool that loads other files.
 
-        The tool is None where there is no file, where the run may not call it, and where the agent has a tool
-        of that name.
+        The tool is None if there are no files, if the run must not call it, or if the agent has its own tool
+        with this name.
         """
         links = {} if self._artifacts is None else _links(plan_input.messages)
         if not links:
@@ -96,12 +97,12 @@ class AttachedFiles:
         return replace(plan_input, tools=(*plan_input.tools, self.tool.spec)), self.tool
 
     def is_called(self, call: StepCall) -> bool:
-        """Return whether a call is one of `load_artifacts`, and was offered when it was planned."""
+        """Return whether a call is a call of `load_artifacts` that was offered when it was planned."""
         return call["tool"] == _ID and call["name"] == _NAME
 
     @cached_property
     def tool(self) -> RegisteredTool:
-        """The tool, made when it is first offered."""
+        """The tool, created when it is first offered."""
         bound = func_tool(
             self._load,
             name=_NAME,
@@ -133,7 +134,7 @@ class AttachedFiles:
         return loaded
 
     async def _all_links(self, run_id: str, facts: RunFacts) -> dict[str, _Link]:
-        """Return the links of the whole conversation, those of turns that the history policy hides too."""
+        """Return the links of the whole conversation, including turns that the history policy hides."""
         transcripts = self._host.transcripts
         messages = list(await transcripts.of_conversation(facts))
         for before in (*facts.get("history_run_ids", ()), run_id):
@@ -143,7 +144,7 @@ class AttachedFiles:
     async def _with_loaded(
         self, message: ToolMessage, run_id: str, facts: RunFacts, left: _Budget
     ) -> ToolMessage:
-        """Return a batch of results with the content of the files that it has loaded."""
+        """Return a batch of results with the content of the files that it loaded."""
         answers = []
         for answer in message.answers:
             blocks = [await self._block(link, run_id, facts, left) for link in _loaded_links(answer)]
@@ -151,14 +152,14 @@ class AttachedFiles:
         return replace(message, answers=tuple(answers))
 
     async def _block(self, link: _Link, run_id: str, facts: RunFacts, left: _Budget) -> dict[str, Json]:
-        """Return a file with its data; the link with the reason where it has none."""
+        """Return a file with its data, or its link with the reason if the data cannot be attached."""
         unread: dict[str, Json] = {**link, "description": _NOT_ATTACHED}
         if not left.has_room(link.get("size", 0)):
             return unread
         stored = await self._read(link["uri"], run_id, facts)
         if stored is None:
             return TextContent(text=f"{link['name']}: {_GONE}").as_json()
-        if not left.has_room(len(stored.data)):  # the link may say another size
+        if not left.has_room(len(stored.data)):  # the size in the link may be wrong
             return unread
         left.take(len(stored.data))
         return ResourceContent(
@@ -170,9 +171,10 @@ class AttachedFiles:
         ).as_json()
 
     async def _read(self, uri: str, run_id: str, facts: RunFacts) -> StoredArtifact | None:
-        """Return a file of the conversation of a run that is for models; None for any other.
+        """Return a file that belongs to the run's conversation and is meant for models; None otherwise.
 
-        What a link says is not believed: a tool may return one that names what is not its own.
+        The link itself is not trusted: a tool can return a link to a file that does not belong to its
+        conversation.
         """
         if self._artifacts is None:
             return None
@@ -189,7 +191,7 @@ class AttachedFiles:
 
 
 class _Budget:
-    """The bytes that a planning may still attach."""
+    """Number of bytes that a planning can still attach."""
 
     def __init__(self, most: int) -> None:
         self._left = most
@@ -202,12 +204,12 @@ class _Budget:
 
 
 def _is_newest(messages: Sequence[Message], place: int) -> bool:
-    """Return whether nothing but what people said follows the results of a batch."""
+    """Return whether only user messages follow the results of a batch."""
     return all(isinstance(message, UserMessage) for message in messages[place + 1 :])
 
 
 def _links(messages: Sequence[Message]) -> dict[str, _Link]:
-    """Return the links to files in messages by name, oldest first; of one name the newest."""
+    """Return the links to files in messages by name, oldest first; the newest link wins for each name."""
     links: dict[str, _Link] = {}
     for message in messages:
         for link in _links_of(message):
@@ -225,23 +227,23 @@ def _links_of(message: Message) -> Iterator[_Link]:
 
 
 def _is_model_artifact(block: object) -> bool:
-    """Return whether a block is the link to an artifact for models, which the record of its call has."""
+    """Return whether a block is the link to an artifact for models, as added to the record of its call."""
     return isinstance(block, Mapping) and block.get("annotations") == FOR_MODEL
 
 
 def _loaded_links(answer: ToolAnswer) -> Sequence[_Link]:
-    """Return links to the files that a call of `load_artifacts` has loaded; none of any other call."""
+    """Return links to the files that a call of `load_artifacts` loaded; empty for any other call."""
     if answer.name != _NAME or answer.status != "ok":
         return ()
     match from_json(answer.text):
         case {"result": list() as files} | (list() as files):
             return [link for file in files if (link := _loaded_link(file)) is not None]
-        case _:  # a hook has said something else
+        case _:  # a hook replaced the result
             return ()
 
 
 def _loaded_link(file: object) -> _Link | None:
-    """Return the link to a file of a result; None where a hook, or the tool of another agent, has another."""
+    """Return the link to a file of a result; None if a hook or another tool returned something else."""
     match file:
         case {"name": str(name), "uri": str(uri), "size": int(size)}:
             return {"name": name, "uri": uri, "size": size}
@@ -250,7 +252,7 @@ def _loaded_link(file: object) -> _Link | None:
 
 
 def _list(links: Mapping[str, _Link], messages: list[Message]) -> None:
-    """Add the list of files to the newest message of a person or of an agent, whose words the names are."""
+    """Add the list of files to the newest message of a person or an agent; the names are untrusted."""
     newest = list(links.values())[-_MOST_LISTED:]
     lines = [
         f"- {to_json(link['name']).decode()} ({link.get('mimeType', '')}, {link.get('size', 0)} bytes)"

@@ -1,10 +1,10 @@
 """Calls of one batch that run in this process: they share values and are settled together.
 
-A call that changed shared state ends when its siblings have ended, so that what they did to the same state
-is merged in the order of the calls. The others end at once.
+A call that changed shared state ends when its siblings have ended, so that all changes to the same state are
+merged in the order of the calls. The other calls end at once.
 
-A batch is over when none of its calls runs and none is about to begin: an engine begins some of them in each
-turn of the event loop.
+A batch is over when no call is running and none is about to begin: an engine starts some of the calls in each
+iteration of the event loop.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from toolgen.calls.steps.frame import RuntimeServices
 from toolgen.engines import ActivityInfo
 
 _TURNS: Final = 2
-"""Turns of the event loop for calls to begin that wait no more, so that they are no longer about to."""
+"""Event loop iterations to wait for calls that are ready to begin, before the batch is considered over."""
 
 
 class BatchCalls:
@@ -33,21 +33,21 @@ class BatchCalls:
         """Construct the calls of a batch.
 
         Args:
-            batch: What they share.
-            is_followed: Whether more of them may be about to begin, as `ActivityInfo.is_followed`.
-            on_close: Called when the batch is over; whoever comes later is no sibling.
+            batch: Values and state that the calls share.
+            is_followed: Whether more calls may be about to begin, as `ActivityInfo.is_followed`.
+            on_close: Called when the batch is over; a call that begins later joins another batch.
         """
         self.batch = batch
         self._is_followed = is_followed
         self._on_close = on_close
         self.running = set[int]()
-        """The places of the calls without a result."""
+        """Positions of the calls that have no result yet."""
         self._results: dict[int, ToolResult] = {}
         self._waiting: dict[int, asyncio.Future[None]] = {}
-        """Calls that wait until the batch is settled, by their place."""
+        """Calls that wait until the batch is settled, by position."""
         self._settling: asyncio.Task[None] | None = None
         self._emptied = 0
-        """Number of times that no batch was running any more."""
+        """Number of times that the set of running calls became empty."""
 
     async def result(self, context: ToolContext, result: ToolResult) -> ToolResult:
         """Record the result of a call; return it with the tool's actions once the batch is settled."""
@@ -61,7 +61,7 @@ class BatchCalls:
             try:
                 await self._waiting[place]
             except asyncio.CancelledError:
-                self._results.pop(place)  # its time is over, so that what it did is not kept
+                self._results.pop(place)  # the call timed out, so its changes are discarded
                 raise
         return self._results[place]
 
@@ -77,7 +77,7 @@ class BatchCalls:
             asyncio.get_running_loop().call_soon(self._close_if_idle, self._emptied, _TURNS)
 
     def _close_if_idle(self, emptied: int, turns: int) -> None:
-        """Close the batch unless a call has begun since it was emptied this often."""
+        """Close the batch unless a call has begun since the batch became empty for the `emptied`-th time."""
         if self.running or emptied != self._emptied:
             return
         if self._is_followed():
@@ -90,7 +90,7 @@ class BatchCalls:
             self._settling = asyncio.get_running_loop().create_task(self._settle())
 
     async def _settle(self) -> None:
-        """Merge the changes of the calls that have a result; those of cancelled calls are dropped."""
+        """Merge the changes of the calls that have a result; discard the changes of cancelled calls."""
         batch, pending = self.batch, self._results
         batch.touched = [context for context in batch.touched if context.place in pending]
         try:
@@ -106,7 +106,7 @@ class BatchCalls:
 
 
 class Batches:
-    """The batches that run now."""
+    """The batches that are currently running."""
 
     def __init__(self) -> None:
         self._running: dict[tuple[str, int], BatchCalls] = {}
@@ -115,7 +115,7 @@ class Batches:
     def enter(
         self, info: ActivityInfo, step: int, place: int, services: RuntimeServices, values: Values
     ) -> Iterator[BatchCalls]:
-        """Yield the batch of a step with the call at this place running in it, and remove it at the end."""
+        """Yield the batch of a step with the call at this position running; remove the call at the end."""
         key = info.run_id, step
         siblings = self._running.get(key)
         if siblings is None:

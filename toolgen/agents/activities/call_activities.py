@@ -92,7 +92,7 @@ class ConcludeArgument(TypedDict):
 
 @frozen_record
 class _Step:
-    """One activity of a call: the facts of its run and of itself, and what it is reported with."""
+    """One activity of a call: the facts of its run, the call itself, and the services that report it."""
 
     run_id: str
     facts: RunFacts
@@ -103,7 +103,7 @@ class _Step:
 
 
 class CallActivities:
-    """Executes the calls of the runs of one host, by the dispatcher that serves every other call."""
+    """Executes the calls of the runs of one host with the dispatcher that executes all other calls too."""
 
     def __init__(self, host: AgentHost) -> None:
         self._host = host
@@ -145,7 +145,7 @@ class CallActivities:
         if not isinstance(tool, RegisteredTool):
             return tool
         if tool.may_repeat or tool.begins_itself or tool.needs_call or tool.has_hooks_after:
-            await info.all_kept()  # the executor, or a hook, would begin before what has led to it is kept
+            await info.all_kept()  # what led to this call is durable before the executor or a hook begins
         values, place = self._host.values_of(info.run_id), argument["place"]
         with self._batches.enter(info, argument["step"], place, services, values) as batch:
             frame = Frame(tool, call["arguments"], meta, batch.batch, services)
@@ -154,7 +154,7 @@ class CallActivities:
             result: ToolResult
             try:
                 result = await run_or_abandon(dispatch(frame))
-            except Exception as error:  # noqa: BLE001 - the tool ended the call's own task; it is the error of the call
+            except Exception as error:  # noqa: BLE001 - the tool ended the call's task; the call fails
                 result = stray_error_result(frame, error)
             result = await batch.result(frame.context, result)
         op, is_asked = f"wait:{call['id']}:1", result.status == "suspended" and result.frozen is not None
@@ -189,7 +189,7 @@ class CallActivities:
     async def _find_waiting_tool(
         self, facts: RunFacts, frozen: FrozenCall, run_id: str
     ) -> RegisteredTool | None:
-        """Return the tool of a suspended call: as it was advertised, else as it is listed now."""
+        """Return the tool of a suspended call: as it was advertised, otherwise as it is listed now."""
         tool = await self._host.listed(frozen, run_id)
         return None if tool is None else self._host.within_time(tool, facts["policy"]["tool_timeout"])
 
@@ -216,10 +216,10 @@ class CallActivities:
         return done
 
     async def _child_artifacts(self, run_id: str, output: RunDocument) -> list[Json]:
-        """Return the artifacts of a child run that failed: what it returned, else what its log has."""
+        """Return the artifacts of a failed child run: from its output if it is over, else from its log."""
         try:
             is_over = (await self._host.engine.status(run_id)).state == "completed"
-        except UnknownRunError:  # it could not begin
+        except UnknownRunError:  # the run could not begin
             is_over = True
         return output["artifacts"] if is_over else await documents_so_far(self._host.engine, run_id)
 
@@ -234,7 +234,7 @@ class CallActivities:
             done["child"] = host.child(result.delegated, call, run_id, facts)
         actions = result.actions if result.status in ("ok", "pending") else None
         if actions is not None and actions.transfer_to:
-            target = portable_text(str(actions.transfer_to))  # an executor may say anything
+            target = portable_text(str(actions.transfer_to))  # an executor can return any text
             if target in host.transfers(host.agent(facts["agent"]), facts):
                 done["transfer"] = host.hand_over_run(target, "", run_id, facts)
             else:
@@ -252,7 +252,7 @@ class CallActivities:
         if isinstance(suspender, CallSuspender):  # a run finds its own tools again
             document = {"facts": facts, "call": call}
             suspender = CallSuspender(waits=suspender.waits, further_bytes=lambda: len(to_json(document)))
-        if any(each.is_called(call) for each in self._offering):  # nobody finds it again to answer
+        if any(each.is_called(call) for each in self._offering):  # not found again for the answer
             suspender = None
         return _Step(
             run_id=info.run_id,
@@ -270,7 +270,7 @@ class CallActivities:
         )
 
     def _keeping(self, info: ActivityInfo, step: _Step, *, is_checked: bool) -> Keeping:
-        """Return what is kept of a call; one that is checked does not begin where its session is gone."""
+        """Return the recording functions of a call; `is_checked` calls do not begin without a session."""
 
         async def keep_begun() -> None:
             if is_checked:
@@ -284,18 +284,18 @@ class CallActivities:
         )
 
     def _recorded(self, result: ToolResult, step: _Step, spec: ToolSpec | None = None) -> CallRecord:
-        """Return the call record of a result; the spec is None where the tool is not registered."""
+        """Return the call record of a result; the spec is None if the tool is not registered."""
         return call_record(result, step.call, spec, step.events, self._host.tools.limits.result_bytes)
 
     async def _find_tool(
         self, info: ActivityInfo, step: _Step, number: int | None = None
     ) -> RegisteredTool | CallRecord:
-        """Return the tool of a call; the record of a call whose tool is not here.
+        """Return the tool of a call, or the record of a failed call if this process does not have the tool.
 
-        It is that of the planning of this number, without one of the newest.
+        The tool is looked up in the planning with this number, or in the newest planning if `number` is None.
 
         Raises:
-            NotRegisteredError: another worker may have it.
+            NotRegisteredError: another worker may have the tool.
         """
         for each in self._offering:
             if each.is_called(step.call):
@@ -314,7 +314,7 @@ async def result_of_run(
 ) -> ToolResult:
     """Return the result of a call that an agent run answered, after its hooks.
 
-    Where the run has failed, and a call of it is of unknown outcome, so is this one.
+    If the run failed and one of its calls has an unknown outcome, the outcome of this call is unknown too.
     """
     spec, services = frame.spec, frame.services
     failure = output["failure"]
@@ -329,7 +329,7 @@ async def result_of_run(
             value = spec.result.decode_null_as_absent(to_json(output["result"]), services.limits)
             result = encode_result(spec, value, frame.meta)
         except (ToolValidationError, MalformedResultError) as error:
-            if output["stop"] == "escalated":  # what a tool said on the way is no answer
+            if output["stop"] == "escalated":  # text that a tool emitted on the way is not a result
                 shown = ToolError(f"{output['agent']} escalated the call. {output['text']}".strip())
             else:
                 shown = unreadable_result(spec, error)
@@ -350,12 +350,12 @@ async def result_of_run(
 async def _has_unknown_calls(engine: Engine, run_id: str) -> bool:
     try:
         return bool(await unknown_ends(engine, run_id))
-    except UnknownRunError:  # it could not begin
+    except UnknownRunError:  # the run could not begin
         return False
 
 
 def _ends_at(info: ActivityInfo, before_s: float) -> float | None:
-    """Return when so many seconds are left of an activity, by the event loop's clock; None without limit."""
+    """Return the event loop time `before_s` seconds before the activity ends; None without a time limit."""
     if info.timeout is None:
         return None
     return asyncio.get_running_loop().time() + max(0.0, info.timeout - before_s)
@@ -372,19 +372,19 @@ def _link(run_id: str, call: StepCall, agent: str) -> RunLink:
 
 
 def _work_run(info: ActivityInfo, call: StepCall) -> str:
-    """Return the run that waits for the work of a call that was acknowledged."""
+    """Return the ID of the run that waits for the work of an acknowledged call."""
     return f"{info.run_id}/{WORK}{call['id']}"
 
 
 def _client_result(result: ToolResult, run_id: str, call: StepCall) -> ToolResult:
-    """Return the result for a client that answered: of a delegated call with the run that answers it."""
+    """Return the result for the client that answered; for a delegated call, with a link to its run."""
     if result.delegated is None:
         return result
     return replace(result, delegated=None, run_link=_link(run_id, call, result.delegated.agent))
 
 
 def _chained_error(messages: Sequence[str]) -> ToolError:
-    """Return the first as an error, each of the others as the cause of the one before."""
+    """Return the first message as an error; each further message is the cause of the error before it."""
     first, *rest = messages
     cause: ToolError | None = None
     for message in reversed(rest):
@@ -393,7 +393,7 @@ def _chained_error(messages: Sequence[str]) -> ToolError:
 
 
 def _agent_error(name: str, kind: str, cause: ToolError, tool: str) -> ToolError:
-    """Return the error of a call whose agent failed; what went wrong there is its cause."""
+    """Return the error of a call whose agent failed, with the failure of the agent's run as its cause."""
     message = f"{name} failed: {cause.message}"
     reason: Any = {"malformed_response": "malformed_response", "timeout": "timeout"}.get(kind)
     hint = RetryHint(reason=reason, tool=tool, message=message) if reason else None

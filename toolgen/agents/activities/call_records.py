@@ -1,4 +1,4 @@
-"""The result of a call as it crosses the engine: its document, with the facts that the loop needs."""
+"""The result of a call as it is passed through the engine: its document and the facts for the loop."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from toolgen.events.event_reporter import CallEvents
 from ..loop.documents import CallRecord, StepCall
 
 FOR_MODEL: Final[dict[str, Json]] = {"audience": ["assistant"]}
-"""The annotations of a link to an artifact that is for models, as MCP has them."""
+"""MCP annotations of a link to an artifact that is for models."""
 
 
 def call_record(
@@ -26,7 +26,7 @@ def call_record(
 ) -> CallRecord:
     """Return a result as the JSON record for the loop; error texts have at most `limit` bytes.
 
-    Of one that waits, the record of the call is still to be added.
+    The caller adds the frozen call to the record of a suspended call.
     """
     done = cast(CallRecord, {**result_document(result, limit), "events": events.recorded})
     content = result.content
@@ -53,13 +53,13 @@ def _links(artifacts: Sequence[Artifact], spec: ToolSpec, call: str) -> list[dic
 
 
 def waiting_record(call: StepCall, frozen: dict[str, Json]) -> CallRecord:
-    """Return the record of a call that waits on as it did: its own record was not verified."""
+    """Return the record of a call that stays suspended because its frozen call could not be verified."""
     head = {"tool": call["tool"], "tool_call_id": call["id"], "status": "suspended"}
     return cast(CallRecord, {**head, "events": [], "frozen": frozen})
 
 
 def _run_artifact(artifact: Artifact, call: StepCall) -> dict[str, Json]:
-    """Return an artifact as one of its run: by its reference, with all its data where there is no store."""
+    """Return an artifact as a run artifact: by reference, or with all its data if there is no store."""
     facts: dict[str, Any] = {**artifact_document(artifact), "tool_call_id": call["id"]}
     if facts.get("not_stored_reason") == NO_STORE:
         with suppress(ValueError):

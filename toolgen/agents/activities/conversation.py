@@ -1,7 +1,8 @@
 """The conversation as the plannings of a run see it: earlier turns, the run's messages, new messages.
 
-It is read once for a run, and what the run says is added to it, so that each planning of a run costs the
-same. Where many workers plan for a run, it is read for each planning: another one may have planned since.
+It is read once for a run, and each message of the run is appended to it, so that every planning of a run
+costs the same. If several workers plan for a run, it is read for each planning, because another worker may
+have planned in between.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ from ..transcripts import Transcripts, lost_calls_message, unknown_outcome_answe
 from .plan_secrets import note_messages
 
 _FIRST_TURNS: Final = 8
-"""Turns that are read first where a policy counts tokens; twice as many each time it is not enough."""
+"""Turns to read first if a policy counts tokens; doubled each time they are not enough."""
 
 
 def record_position(step: int) -> int:
@@ -52,34 +53,34 @@ class Conversation:
     ) -> None:
         """Construct the conversation of the messages before the planning of this step, oldest first.
 
-        `call_ids` are those of calls that the messages do not show. In a conversation that is begun, the
-        message of the run is among what was said.
+        `call_ids` are the IDs of calls that the messages do not show. If `is_begun`, the messages already
+        contain the first message of the run.
         """
         self._is_begun = is_begun
         self._messages: list[Message] = []
         self._tried: tuple[Message, ...] = ()
         self._step = step
         self.call_ids = set(call_ids)
-        """Ids of all calls so far, those of messages that the history policy hides too."""
+        """IDs of all calls so far, including calls in messages that the history policy hides."""
         self.answered: set[str] = set()
-        """Calls of the newest batch whose results the store has."""
+        """Calls of the newest batch whose results are in the store."""
         self._add(messages)
 
     def is_before(self, step: int) -> bool:
         """Return whether the conversation has all messages before the planning of this step."""
-        if self._step == step - 1 and self._tried:  # that planning has failed, and left what was new to it
+        if self._step == step - 1 and self._tried:  # that planning failed before it stored its new messages
             self._add(self._tried)
             self._step, self._tried = step, ()
         return self._step == step
 
     def missing_messages(self, new: Sequence[Message]) -> tuple[Message, ...]:
-        """Return the messages that the session store lacks."""
+        """Return the messages that are not yet in the session store."""
         self._tried = tuple(new[1:] if self._is_begun and self._step == 0 else new)
         return self._tried
 
     @property
     def is_kept(self) -> bool:
-        """Whether the store has all messages that are new to the planning; a person's may be missing."""
+        """Whether the store has all new messages of the planning; a message from a person may be missing."""
         answers = [message.answers if isinstance(message, ToolMessage) else None for message in self._tried]
         return all(
             answers_ is not None and self.answered.issuperset(a.id for a in answers_) for answers_ in answers
@@ -108,15 +109,15 @@ class Conversation:
 
 
 class Conversations:
-    """The conversations of the runs that plan in this process."""
+    """The conversations of the runs that this process plans for."""
 
     def __init__(self, sessions: SessionStore, transcripts: Transcripts, *, is_shared: bool) -> None:
         """Construct without conversations.
 
         Args:
-            sessions: Has what was said.
-            transcripts: Reads what was said in other runs.
-            is_shared: Other processes plan for the same runs, and so each planning reads what was said.
+            sessions: Store of the session's messages.
+            transcripts: Reads the messages of other runs.
+            is_shared: Other processes plan for the same runs, so each planning reads the messages again.
         """
         self._sessions = sessions
         self._transcripts = transcripts
@@ -126,8 +127,8 @@ class Conversations:
     async def answer(self, run_id: str, answer: ToolAnswer, *, ends_at: float | None = None) -> None:
         """Store the result of a call at once, before the whole batch is recorded.
 
-        A store that fails, or takes longer than until `ends_at` in the time of the event loop, is no failure
-        of the call: its run has the result.
+        If the store fails, or is not done by `ends_at` in event loop time, the call does not fail: its run
+        has the result.
         """
         try:
             async with asyncio.timeout_at(ends_at):
@@ -139,13 +140,13 @@ class Conversations:
             conversation.answered.add(answer.id)
 
     async def require_session(self, run_id: str, facts: RunFacts, name: str) -> None:
-        """Raise where the session of a run is lost, before a call of it has its effect: the run cannot go on.
+        """Raise if the session of a run is lost, before a call takes effect: the run cannot continue.
 
-        It is looked for where this process has not planned for the run. While the store is away nobody knows
-        better, and so the call is made.
+        The session is looked up if this process has not planned for the run. While the store is unavailable,
+        the session is assumed to exist and the call is made.
 
         Raises:
-            ToolError: as said; `name` is that of the call.
+            ToolError: the session is lost; `name` is the tool name of the call.
         """
         if not facts["in_conversation"] or self._conversations.get(run_id) is not None:
             return
@@ -174,13 +175,13 @@ class Conversations:
         """Return the conversation before a planning.
 
         Args:
-            agent: Who plans.
-            facts: Those of its run.
-            given: What it is given.
+            agent: The agent that plans.
+            facts: Facts of its run.
+            plan_input: Input of the planning.
             now: Seconds since 1970.
-            is_again: An attempt at the planning has failed, so that nothing is summarized: a store that takes
-                no writes would lose the summary of each attempt.
-            is_back: Another run had the conversation since the planning before.
+            is_again: An attempt at the planning has failed, so nothing is summarized: if the store rejects
+                writes, each attempt would lose its summary.
+            is_back: Another run had the conversation since the previous planning.
         """
         conversation = self._conversations.pop(plan_input.run_id)
         if conversation is None or is_back or not conversation.is_before(plan_input.step):
@@ -229,7 +230,7 @@ async def _join_session(
     *,
     is_back: bool,
 ) -> None:
-    """Add a run to the session where it takes the conversation over or gets it back."""
+    """Add a run to the session if it takes the conversation over or gets it back."""
     if is_back:
         await sessions.hand_over(plan_input.session_id, agent.spec.id)
     elif plan_input.step == 0 and facts["parent"] is not None:
@@ -254,7 +255,7 @@ async def _before(
 ) -> tuple[Sequence[Message], Sequence[RunMessages]]:
     """Return the messages of earlier runs that the history policy shows, and all runs that were read.
 
-    No turn is read that the policy does not show.
+    Turns that the policy does not show are not read.
     """
     session_id = plan_input.session_id
     history = policy_of_history(facts)
@@ -289,7 +290,7 @@ async def _before(
 async def _newest(
     transcripts: Transcripts, session_id: str, history: History | None
 ) -> Sequence[RunMessages]:
-    """Return the runs of the newest turns that a policy may show; one of them is that of the run itself."""
+    """Return the runs of the newest turns that a policy may show, including the current run."""
     if history is None or (history.keep_turns is None and history.keep_tokens is None):
         return await transcripts.of_session(session_id)
     if history.keep_turns is not None:
@@ -309,7 +310,7 @@ def policy_of_history(facts: RunFacts) -> History | None:
 
 
 def hides_calls(facts: RunFacts) -> bool:
-    """Return whether the history policy hides calls of the session, whose ids a run then cannot know."""
+    """Return whether the history policy hides calls of the session, so that a run cannot know their IDs."""
     parent = facts["parent"]
     return bool(parent and parent["tool"]) or policy_of_history(facts) is not None
 
@@ -317,7 +318,7 @@ def hides_calls(facts: RunFacts) -> bool:
 def _first_message(
     runs: Sequence[RunMessages], facts: RunFacts, plan_input: PlanInput
 ) -> tuple[Message, ...]:
-    """Return the first message of a turn if its run has no other message yet; else nothing."""
+    """Return the first message of a turn if its run has no other message yet; empty otherwise."""
     if plan_input.step > 0 or facts["parent"] is not None:
         return ()
     own = [run.messages for run in runs if run.turn.run_id == plan_input.run_id]
@@ -335,9 +336,9 @@ def _calls(messages: Iterable[Message]) -> Iterable[PlannedCall]:
 
 
 def pair_results(messages: Iterable[Message]) -> tuple[Message, ...]:
-    """Return the messages for a planner: results behind every call and nowhere else, and without artifacts.
+    """Return the messages for a planner: each call followed by its result, no stray results, no artifacts.
 
-    A run that was canceled leaves calls without a result, a store that lost messages results without a call.
+    A canceled run leaves calls without a result; a store that lost messages leaves results without a call.
     """
     joined: list[Message] = []
     for message in messages:
@@ -355,7 +356,7 @@ def _add(joined: list[Message], message: Message) -> None:
 
 
 def _add_results(joined: list[Message], message: ToolMessage) -> None:
-    """Add results behind their calls, in the place of those that were there before the whole batch."""
+    """Add results after their calls, replacing those that were stored before the whole batch."""
     is_again = bool(joined) and isinstance(joined[-1], ToolMessage)
     batch = joined[-2] if is_again else joined[-1] if joined else None
     calls = batch.calls if isinstance(batch, AssistantMessage) else ()
@@ -375,7 +376,7 @@ def _add_results(joined: list[Message], message: ToolMessage) -> None:
 
 
 def _answer(joined: list[Message]) -> None:
-    """Add results for the calls of the last message, which nothing has brought."""
+    """Add results for the calls of the last message if it has unanswered calls."""
     last = joined[-1] if joined else None
     if isinstance(last, AssistantMessage) and last.calls:
         joined.append(_complete_batch(ToolMessage(answers=()), last.calls))
@@ -386,7 +387,7 @@ def _has_all(message: ToolMessage, calls: Sequence[PlannedCall]) -> bool:
 
 
 def _complete_batch(message: ToolMessage, calls: Sequence[PlannedCall]) -> ToolMessage:
-    """Return the results of a batch; a call whose result was lost gets one that says so."""
+    """Return the results of a batch; a call whose result was lost gets a result that reports the loss."""
     if _has_all(message, calls):
         return message
     answers = {answer.id: answer for answer in message.answers}

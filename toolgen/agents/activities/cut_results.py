@@ -1,7 +1,7 @@
 """The tool `read_result`, with which a model reads the rest of a result that was not shown in full.
 
-Plannings that show such a result offer it; no snapshot contains it. It reads from the conversation of the
-run, or from the artifact of a result that exceeded the byte limit.
+Plannings that show a truncated result offer the tool; no snapshot contains it. It reads from the run's
+conversation, or from the artifact of a result that exceeded the byte limit.
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ _DESCRIPTION: Final = (
     "the `start` to begin with."
 )
 _MOST: Final = 16_000
-"""Characters of one range."""
+"""Maximum number of characters in one range."""
 _ESCAPED: Final = 8
-"""Bytes that a character may take in a result, with its share of what stands around the text."""
+"""Maximum number of bytes per character in a result, including its share of the text around it."""
 _SHARE: Final = 4
-"""Ranges that a history policy has room for at least."""
+"""Minimum number of ranges for which a history policy has room."""
 
 
 @frozen_record(kw_only=False)
@@ -51,24 +51,24 @@ class ReadRange:
     """A part of the JSON text of a result, in characters."""
 
     text: Annotated[str, Sensitive()]
-    """It stands in no event, for nobody knows which field of the result it is of."""
+    """Excluded from events, because it is unknown which field of the result the range belongs to."""
     start: int
     end: int
-    """Position of the first character that was not read."""
+    """Position after the last character that was read."""
     of: int
-    """Characters of the whole result."""
+    """Number of characters in the whole result."""
 
 
 @frozen_record(kw_only=False)
 class _Overflow:
-    """Where the whole of a result is, and what of it is shown."""
+    """Artifact with the whole result, and the beginning that is shown."""
 
     uri: str
     beginning: str
 
 
 class CutResults:
-    """Cuts results for plannings, and reads on in them."""
+    """Truncates results for plannings, and reads their remaining text."""
 
     def __init__(self, host: AgentHost) -> None:
         self._host = host
@@ -81,10 +81,10 @@ class CutResults:
         directory: Directory,
         argument: PlanArgument,
     ) -> tuple[PlanInput, RegisteredTool | None]:
-        """Return the input of a planner with the messages that it is sent, and the tool that reads on.
+        """Return the planner's input with the messages to send, and the tool that reads further.
 
-        The tool is None where nothing is cut that may be read on, where the run may not call it, and
-        where the agent has a tool of that name.
+        The tool is None if no readable result is truncated, if the run must not call it, or if the agent has
+        its own tool with this name.
         """
         history = policy_of_history(argument["facts"])
         most = None if history is None else history.keep_tokens
@@ -98,12 +98,12 @@ class CutResults:
         return replace(plan_input, messages=sent, tools=(*plan_input.tools, self.tool.spec)), self.tool
 
     def is_called(self, call: StepCall) -> bool:
-        """Return whether a call is one of `read_result`, and was offered when it was planned."""
+        """Return whether a call is a call of `read_result` that was offered when it was planned."""
         return call["tool"] == _ID and call["name"] == _NAME
 
     @cached_property
     def tool(self) -> RegisteredTool:
-        """The tool, made when it is first offered."""
+        """The tool, created when it is first offered."""
         bound = func_tool(
             self._read,
             name=_NAME,
@@ -118,7 +118,7 @@ class CutResults:
     def _readable(
         self, messages: Sequence[Message], directory: Directory, argument: PlanArgument
     ) -> frozenset[str]:
-        """Return the calls whose results a run may read on; none where it may not call the tool."""
+        """Return the calls whose results a run can read further; empty if it must not call the tool."""
         is_free = not argument["closing"] and not argument["restrict_to_tool"]
         if not is_free or not is_allowed((), argument["facts"]) or _NAME in directory.by_name:
             return frozenset()
@@ -131,7 +131,7 @@ class CutResults:
         )
 
     def _marked(self, message: Message, directory: Directory, reads: Collection[str]) -> Message:
-        """Return the results of a batch; those that the limit of bytes has cut say where to read on."""
+        """Return the results of a batch; results cut by the byte limit name the position to read from."""
         if not isinstance(message, ToolMessage) or not any(map(is_marker, message.answers)):
             return message
         answers = [
@@ -143,9 +143,10 @@ class CutResults:
         return replace(message, answers=tuple(answers))
 
     def _overflow(self, answer: ToolAnswer, directory: Directory) -> _Overflow | None:
-        """Return where the whole of a result is that the limit of bytes has cut; None for any other.
+        """Return the artifact of a result that was truncated by the byte limit; None for any other result.
 
-        A hook after the tool has seen no more than the model, and might have changed what follows.
+        A hook after the tool saw only the truncated result, and could have changed the rest. So a result of a
+        tool with such hooks has no overflow.
         """
         tool = directory.by_name.get(answer.name)
         if self._artifacts is None or tool is None or tool.after or not is_marker(answer):
@@ -174,14 +175,14 @@ class CutResults:
         return ReadRange(text[start:end], start, end, len(text))
 
     def _most(self, facts: RunFacts) -> int:
-        """Return how many characters of a range are not cut again."""
+        """Return the maximum length of a range that is not truncated again, in characters."""
         most, history = min(_MOST, self._host.tools.limits.result_bytes // _ESCAPED), policy_of_history(facts)
         if history is not None and history.keep_tokens is not None:
             most = min(most, history.keep_tokens * BYTES_OF_TOKEN // _SHARE)
         return max(most, 1)
 
     async def _text(self, run_id: str, facts: RunFacts, call: str) -> str | None:
-        """Return the whole JSON text of a result that the run may read; None where there is none."""
+        """Return the whole JSON text of a result that the run can read; None if it is not available."""
         answer = await self._answer(run_id, facts, call)
         directory = (await self._host.advertised(run_id, facts)).directory
         if answer is None or not _is_open(answer, directory):
@@ -193,11 +194,11 @@ class CutResults:
 
         artifact = await self._artifacts.read(overflow.uri, facts["session_id"])
         if artifact is None or artifact.info.name != overflow_name(answer.name, answer.id):
-            return None  # a tool can return such a marker, and name what is not its own
+            return None  # a tool can forge such a marker for an artifact of another call
         return artifact.data.decode()
 
     async def _answer(self, run_id: str, facts: RunFacts, call: str) -> ToolAnswer | None:
-        """Return the result of a call that the run has made, or that stands in the conversation before it."""
+        """Return the result of a call of this run or of the conversation before it."""
         transcripts = self._host.transcripts
         for before in (run_id, *facts.get("history_run_ids", ())):
             if (answer := _of_call(await transcripts.of_run(before), call)) is not None:
@@ -206,7 +207,7 @@ class CutResults:
 
 
 def _is_open(answer: ToolAnswer, directory: Directory) -> bool:
-    """Return whether a result has nothing sensitive; of a tool that is not here nobody knows."""
+    """Return whether a result has no sensitive values; False if the tool is not in the directory."""
     tool = directory.by_name.get(answer.name)
     return tool is not None and not tool.spec.is_sensitive
 
@@ -219,7 +220,7 @@ def _of_call(messages: Sequence[Message], call: str) -> ToolAnswer | None:
 
 
 def _has_cut(messages: Sequence[Message], sent: Sequence[Message], reads: Collection[str]) -> bool:
-    """Return whether a result is sent of which there is more to read."""
+    """Return whether a sent result is truncated and can be read further."""
     return any(
         answer is not shown and answer.id in reads
         for message, cut in zip(messages, sent, strict=True)

@@ -29,17 +29,17 @@ class ModelHooks:
     """Runs the model hooks of one host."""
 
     def __init__(self, hooks: Sequence[Hook], stage_timeout: float | None) -> None:
-        """Construct the stages of the hooks; each hook may take `stage_timeout` seconds."""
+        """Construct the stages of the hooks; each hook has at most `stage_timeout` seconds."""
         self._before = overridden_methods(hooks, "before_model")
         self._after = overridden_methods(hooks, "after_model")
         self._on_error = overridden_methods(hooks, "on_model_error")
         self._before_run = overridden_methods(hooks, "before_run")
         self._begun: RecentRuns[bool] = RecentRuns(MOST_RUNS)
-        """The runs that hooks have let begin in this process."""
+        """The runs that hooks have allowed to begin in this process."""
         self._stage_timeout = stage_timeout
 
     async def before(self, plan_input: PlanInput) -> PlanInput | Stop[PlanResult]:
-        """Run the before-hooks; return the planner's input, or the plan that a hook gives instead.
+        """Run the before-hooks; return the planner's input, or the plan that a hook returns instead.
 
         Raises:
             PlannerError: a hook refused.
@@ -47,7 +47,7 @@ class ModelHooks:
         return await _BEFORE.run(self._before, self._run_hook, None, plan_input)
 
     async def begin(self, plan_input: PlanInput) -> Stop[PlanResult] | None:
-        """Run the hooks before a run, once in this process; return the plan that one gives instead.
+        """Run the hooks before a run, once in this process; return a plan if a hook returns one instead.
 
         Raises:
             PlannerError: a hook refused the run.
@@ -61,7 +61,7 @@ class ModelHooks:
         return None
 
     async def after(self, plan_input: PlanInput, result: PlanResult) -> PlanResult:
-        """Run the after-hooks; return the planner's plan, or the one that a hook gives instead.
+        """Run the after-hooks; return the planner's plan, or the plan that a hook returns instead.
 
         Raises:
             PlannerError: a hook refused.
@@ -74,11 +74,11 @@ class ModelHooks:
         return left.result if isinstance(left, Stop) else left
 
     async def run_on_error(self, plan_input: PlanInput, error: Exception) -> PlanResult:
-        """Run the hooks for a failed planning and return the plan of one that recovers.
+        """Run the hooks for a failed planning and return the plan of a hook that recovers.
 
         Raises:
             PlannerError: a hook refused.
-            Exception: the failure, where no hook has anything.
+            Exception: the original failure, if no hook recovers.
         """
 
         def ask(step: HookMethod, error: Exception) -> Awaitable[Verdict]:
@@ -93,7 +93,7 @@ class ModelHooks:
         """Run a model hook with its time limit; a failure of the hook is not retried.
 
         Raises:
-            PlannerError: it raised, took too long or said nothing; the log has why.
+            PlannerError: the hook raised, timed out or returned no verdict; the log has the details.
         """
         try:
             with Contained():
@@ -116,7 +116,7 @@ def _replace_input(around: None, plan_input: PlanInput, payload: object) -> Plan
 
 
 def _refuse_input(around: None, plan_input: PlanInput, payload: object) -> PlanInput:
-    """Raise for a hook that replaces the request of a run, which every attempt at a planning makes anew.
+    """Raise for a hook that replaces the request of a run, because each planning attempt rebuilds it.
 
     Raises:
         PlannerError: always.
@@ -125,7 +125,7 @@ def _refuse_input(around: None, plan_input: PlanInput, payload: object) -> PlanI
 
 
 def _raise_denial(around: None, subject: object, message: str) -> Stop[PlanResult]:
-    """Raise for a hook that denies; the cause is the failure that the hook was asked about.
+    """Raise for a hook that denies; the cause is the failure that was passed to the hook, if any.
 
     Raises:
         PlannerError: always.

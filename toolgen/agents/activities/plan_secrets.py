@@ -19,7 +19,7 @@ from ..planner.messages import AssistantMessage, Message, ToolMessage, UserMessa
 
 
 class SensitiveTools:
-    """The tools of a snapshot with sensitive values, the disabled ones too; found once for each snapshot."""
+    """Tools of a snapshot with sensitive values, including disabled tools; computed once per snapshot."""
 
     def __init__(self, specs: Iterable[ToolSpec]) -> None:
         listed = tuple(specs)
@@ -27,7 +27,7 @@ class SensitiveTools:
         """The tools by wire name."""
         shown = frozenset(spec.name for spec in listed if not spec.payload.sensitive)
         self.streamed = None if len(shown) == len(listed) else shown
-        """Wire names of those whose arguments are shown while a model writes them; None for any name."""
+        """Wire names of tools whose arguments are shown while a model writes them; None for any name."""
 
 
 _OF_SNAPSHOTS: Final = WeakKeyDictionary[Snapshot, SensitiveTools]()
@@ -44,10 +44,11 @@ def sensitive_tools(snapshot: Snapshot) -> SensitiveTools:
 def note_messages(
     messages: Iterable[Message], specs: Mapping[str, ToolSpec], answered: ToolSpec | None
 ) -> None:
-    """Let the sensitive values of a conversation be known while the planning goes on.
+    """Add the sensitive values of a conversation to the secrets of the current planning.
 
-    `specs` are the agent's tools with sensitive values by wire name, `answered` is the tool whose call the
-    run answers. Its arguments are known where they are the message as they are, without a prompt around them.
+    `specs` are the agent's tools with sensitive values by wire name; `answered` is the tool whose call the
+    run answers. Its arguments are recognized only if they are the whole message, without a prompt around
+    them.
     """
     if not specs and answered is None:
         return
@@ -70,7 +71,7 @@ def note_messages(
 
 
 def note_seen(spec: ToolSpec, status: ToolStatus, text: str) -> None:
-    """Add the sensitive values of what a model saw of a call, whole or truncated."""
+    """Add the sensitive values of a call's result as the model saw it, complete or truncated."""
     try:
         seen = from_json(text)
     except ValueError:

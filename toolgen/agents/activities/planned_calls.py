@@ -1,4 +1,4 @@
-"""The calls of a plan: for the loop, for the conversation, and the events of the planner."""
+"""The calls of a plan for the loop and for the conversation, and the events of the planner."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ from ..planner.portable import portable_arguments, portable_json, portable_text
 from .plan_secrets import sensitive_tools
 
 _ID: Final = re.compile(r"[A-Za-z0-9_-]{1,40}")
-"""Ids that every provider takes back."""
+"""IDs that every provider accepts."""
 
 _PIECE: Final = 64
-"""Calls of a plan that are read in one turn of the event loop."""
+"""Number of calls of a plan that are processed in one iteration of the event loop."""
 
 
 async def calls_step(
@@ -43,7 +43,7 @@ async def calls_step(
 ) -> CallsStep:
     """Return the step of a plan that calls tools; texts and values of events have at most `limit` bytes.
 
-    `offered` are the tools of the runtime that were offered beside those of the snapshot.
+    `offered` are the runtime's own tools that were offered in addition to the tools of the snapshot.
     """
     parent = facts["parent"]["tool_call_id"] if facts["parent"] else ""
     named = zip(result.calls, ids.all(call.id for call in result.calls), strict=True)
@@ -75,7 +75,7 @@ def _call(
         limit=limit,
     )
     if tool is None and sensitive_tools(snapshot).streamed is not None:
-        start = replace(start, arguments=None)  # nobody knows what in them is sensitive
+        start = replace(start, arguments=None)  # it is unknown which arguments are sensitive
     made: StepCall = {
         "id": id_,
         "name": call.name,
@@ -93,17 +93,17 @@ def _call(
 
 
 def _sequential_key(tool: RegisteredTool, arguments: str) -> str:
-    """Return what a call has in common with those of its batch with which it takes turns; "" for all of them.
+    """Return the key of the calls in a batch that must run one at a time; "" to include all of them.
 
-    All have one session. What an interceptor fills in is not known before the call, so that it counts as one
-    for all. A value may be sensitive: the key has its digest.
+    All calls of a run have one session, so `session` includes all. The value of an injected argument is not
+    known before the call, so it includes all too. A value may be sensitive, so the key is its digest.
     """
     by = tool.spec.sequential_by
     if by in ("", SESSION) or by in tool.spec.injected:
         return ""
     try:
         payload = tool.spec.payload.decode_null_as_absent(arguments)
-    except ToolValidationError:  # it does not run
+    except ToolValidationError:  # the call is not executed
         return ""
     return hashlib.sha256(repr(tool.lock_key(payload, NO_META)).encode()).hexdigest()
 
@@ -121,7 +121,7 @@ def with_run_ids(result: PlanResult, step: Step) -> PlanResult:
 
 
 async def portable_message(message: AssistantMessage) -> AssistantMessage:
-    """Return a planner's message in the form that the conversation keeps and every provider accepts."""
+    """Return a planner's message in the form that the conversation stores and every provider accepts."""
     calls = [_portable_call(call) async for call in in_pieces(message.calls, _PIECE)]
     return replace(message, calls=tuple(calls), native=portable_json(message.native))
 
@@ -132,20 +132,20 @@ def _portable_call(call: PlannedCall) -> PlannedCall:
 
 
 class PlannedCallIds:
-    """Assigns ids to the calls of one planning; the planner's own ids stay where they are new.
+    """Assigns IDs to the calls of one planning; keeps a planner's own ID if it is new.
 
-    The ids of a run that does not see all calls of its session hold a mark of the run: one that answers a
-    call, of which more may go on at once, and one whose history policy hides turns.
+    If a run does not see all calls of its session, its IDs contain a mark of the run. That is the case for a
+    run that answers a call, because several can run at once, and for a run whose history policy hides turns.
     """
 
     def __init__(self, run_id: str, step: int, *, is_alone: bool) -> None:
         self._step = step
         self._mark = f"_{hashlib.sha256(run_id.encode()).hexdigest()[:12]}" if is_alone else ""
         self._taken: Set[str] = frozenset()
-        """Ids of the calls that the session has; grows with it."""
+        """IDs of the session's calls; the conversation adds to this set."""
         self._new_ids: set[str] = set()
         self._assigned: dict[str, str] = {}
-        """Ids in the conversation by the planner's own id."""
+        """IDs in the conversation by the planner's own ID."""
 
     def reserve(self, ids: Set[str]) -> None:
         """Reserve the ids of earlier calls of the session, before the first id is assigned."""
@@ -158,10 +158,10 @@ class PlannedCallIds:
         return self._assigned.get(own, own)
 
     def all(self, own: Iterable[str]) -> list[str]:
-        """Return the ids of calls to which the planner gave these ids, in their order; "" means no id."""
+        """Return the IDs of calls in order, given the planner's own IDs; "" is a call without an ID."""
         ids: list[str] = []
         for place, id_ in enumerate(own):
-            assigned = self._assigned.pop(id_, "")  # of two calls with one id, the second needs another
+            assigned = self._assigned.pop(id_, "")  # if two calls have the same ID, the second needs another
             ids.append(assigned or self._new(id_, place))
         return ids
 
@@ -186,7 +186,7 @@ class PlanEvents:
         limit: int,
         attempt: int = 1,
     ) -> None:
-        """Construct the reports of one attempt; a text is truncated to `limit` bytes."""
+        """Construct the reports of one attempt; each text is truncated to `limit` bytes."""
         self._limit = limit
         self._emit = info.emit
         self._attempt = attempt
@@ -194,10 +194,10 @@ class PlanEvents:
         self._clock = clock
         self.ids = ids
         self.spent: list[ModelUsage] = []
-        """The reports to `usage`; the loop publishes each once."""
+        """Usage reported through `usage`; the loop publishes each item once."""
         self._streamed: frozenset[str] | None = None
         self.without: list[Dropped] = []
-        """The toolsets reported to `dropped`; the loop publishes each once."""
+        """Missing toolsets reported through `dropped`; the loop publishes each item once."""
 
     def text(self, delta: str) -> None:
         self._report(AssistantReply(text=self._truncate(delta), is_partial=True))
@@ -219,9 +219,9 @@ class PlanEvents:
         self._report(PlanRetry(attempt=self._attempt, reason=self._truncate(reason)))
 
     def dropped(self, snapshot: Snapshot) -> None:
-        """Record the tools of the request, and the toolsets that are missing in it.
+        """Record the tools of the request, and the toolsets that are missing from it.
 
-        Arguments of a tool with sensitive ones are not streamed, nor those of an unknown tool.
+        Arguments of a tool with sensitive arguments and of an unknown tool are not streamed.
         """
         self._streamed = sensitive_tools(snapshot).streamed
         self.without = [{"toolset": name, "reason": why} for name, why in snapshot.dropped.items()]

@@ -56,11 +56,11 @@ from .planned_calls import PlanEvents, PlannedCallIds, calls_step, portable_mess
 from .remembering import Remembering
 
 _MOST_CALLS: Final = 100
-"""Calls of one plan, for a run whose policy does not allow more calls in all."""
+"""Maximum number of calls in one plan, unless the policy of the run allows more calls in total."""
 
 
 class LatePlanError(NonRetryableError):
-    """The planner gave no plan within the time limit of the run."""
+    """The planner returned no plan within the time limit of the run."""
 
 
 class Planning:
@@ -75,7 +75,7 @@ class Planning:
         self._undoing: set[asyncio.Task[None]] = set()
 
     async def plan(self, info: ActivityInfo, argument: PlanArgument) -> Step | RetryStep:
-        """Return the planner's plan and store its messages; after a failure, return what follows.
+        """Return the planner's plan and store its messages; after a failure, return the retry step.
 
         Raises:
             PlannerError: the planner refused, called `sys.exit`, or returned something else.
@@ -104,10 +104,10 @@ class Planning:
             return self._retry(error, info, attempt, events)
 
     def _retry(self, error: Exception, info: ActivityInfo, attempt: int, events: PlanEvents) -> RetryStep:
-        """Return what follows a failed attempt.
+        """Return the retry step after a failed attempt.
 
-        Where a store has failed, the next attempt reads the conversation from it, and writes to it, before it
-        asks the planner, so that no model is paid for while the store is away.
+        If a store failed, the next attempt reads the conversation from the store and writes to it before it
+        calls the planner, so that no model is paid for while the store is unavailable.
         """
         step: RetryStep = {
             "kind": "retry",
@@ -160,7 +160,7 @@ class Planning:
             agent, facts, plan_input, host.clock(), is_again=is_again, is_back=is_back
         )
         place, new = record_position(argument["step"]), conversation.missing_messages(new)
-        if is_again or not conversation.is_kept:  # nothing new is lost, and a store is there that takes it
+        if is_again or not conversation.is_kept:  # write first: no message is lost, the store works
             await host.sessions.write(info.run_id, place, new, message_ids=argument.get("message_ids", ()))
         events.ids.reserve(conversation.call_ids)
         messages, remembered = await self.memory.preload(info.run_id, facts, conversation.messages)
@@ -176,7 +176,7 @@ class Planning:
         return step
 
     async def _keep(self, run_id: str, place: int, new: Sequence[Message], message: AssistantMessage) -> None:
-        """Store the messages of a planning, all or none; a cancelled planning has no reader."""
+        """Store all messages of a planning or none; on cancellation, remove the planner's message again."""
         sessions = self._host.sessions
         try:
             await sessions.write(run_id, place, [*new, message])
@@ -185,10 +185,10 @@ class Planning:
             raise
 
     async def _ask_planner(self, agent: RegisteredAgent, plan_input: PlanInput) -> PlanResult:
-        """Return the planner's plan, or the one that a hook gives instead.
+        """Return the planner's plan, or the plan that a hook returns instead.
 
         Raises:
-            PlannerError: a hook refused, or the planner did.
+            PlannerError: a hook or the planner refused.
         """
         hooks = self._hooks
         left = await hooks.begin(plan_input) or await hooks.before(plan_input)
@@ -235,7 +235,7 @@ class Planning:
                 return self._hand_over(result, plan_input, facts)
 
     def _with_designed(self, step: CallsStep, facts: RunFacts) -> CallsStep:
-        """Return a step whose calls of tools of the agent's design say so."""
+        """Return a step in which calls of the agent's designed tools are marked as designed."""
         designed = self._host.agent(facts["agent"]).static.directory
         for call in step["calls"]:
             if call["tool"] in designed.by_id:
@@ -296,7 +296,7 @@ class Planning:
 
 
 def _add_reports(step: Step, result: PlanResult, events: PlanEvents, remembered: MemoryStep | None) -> None:
-    """Add what the provider said, what a planning spent and lacked, and what it did with the memory."""
+    """Add the provider's facts, the usage, the missing toolsets and the memory report of a planning."""
     if isinstance(result, CallTools | FinalResponse | FinalResult) and (facts := result.provider):
         length = len(result.text)
         if step["kind"] == "final" or step["kind"] == "calls":
@@ -309,16 +309,16 @@ def _add_reports(step: Step, result: PlanResult, events: PlanEvents, remembered:
 
 
 def _planner_name(agent: RegisteredAgent) -> str:
-    """Return what errors call the planner of an agent: with its class, whose module says where it stands."""
+    """Return the planner's name for error messages: its class with its module, and the agent."""
     kind = type(agent.planner)
     return f"the planner {kind.__module__}.{kind.__qualname__} of agent {agent.spec.id!r}"
 
 
 def _ready_planner(agent: RegisteredAgent) -> Planner:
-    """Return what plans for an agent.
+    """Return the planner of an agent.
 
     Raises:
-        PlannerError: there is none, or its model cannot be asked; the message has what to do.
+        PlannerError: the agent has no planner, or its model cannot be called; the message includes the hint.
     """
     try:
         return agent.ready_planner()
@@ -336,7 +336,7 @@ def _log_failure(error: Exception, info: ActivityInfo, attempt: int) -> str:
     if isinstance(error, StoreError) and error.is_temporary:
         log.warning("run %s: attempt %d at %s failed: %s", info.run_id, attempt, info.op, error.message)
         return error.public_text
-    # What a planner raises by mistake may hold anything; only the log has it.
+    # An unexpected exception of a planner can contain anything, so only the log has its text.
     log.error("run %s: attempt %d at %s failed", info.run_id, attempt, info.op, exc_info=error)
     return f"it raised {name_of(error)}, and the log has the details"
 
@@ -353,7 +353,7 @@ def _advertised(snapshot: Snapshot, argument: PlanArgument) -> tuple[ToolSpec, .
 
 
 def _native(snapshot: Snapshot, argument: PlanArgument) -> tuple[NativeTool, ...]:
-    """Return the tools of the provider, where every tool without tags may be called."""
+    """Return the provider's native tools if the run can call every tool without tags."""
     is_free = not argument["closing"] and not argument["restrict_to_tool"]
     return snapshot.native if is_free and is_allowed((), argument["facts"]) else ()
 

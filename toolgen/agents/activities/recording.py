@@ -31,14 +31,14 @@ class Recording:
         return None
 
     async def store(self, info: ActivityInfo, argument: KeepArgument) -> Json:
-        """Store the result of a call that the loop did not make."""
+        """Store the result of a call that the loop did not execute."""
         (message,) = messages_from_json([{"type": "tools", "answers": [argument["answer"]]}])
         if isinstance(message, ToolMessage):
             await self._host.conversations.answer(info.run_id, message.answers[0])
         return None
 
     async def restore_agent(self, info: ActivityInfo, argument: Any) -> Json:
-        """Return the conversation to the agent that handed it over, and its id; None where none did."""
+        """Return the conversation to the agent that handed it over; the result is its ID, or None."""
         session_id = argument["facts"]["session_id"]
         agent = previous_agent(await self._host.sessions.turns(session_id))
         if agent is not None:
@@ -46,10 +46,10 @@ class Recording:
         return agent
 
     async def accept(self, info: ActivityInfo, argument: AcceptArgument) -> Json:
-        """Return the text of an answer to a planner's question, or why it is asked again.
+        """Return the text of an answer to a planner's question, or the reason to ask again.
 
-        It is sealed as the answers to calls are, over the run, the wait, the question and what its answer may
-        be: one that a host of another secret took is not accepted.
+        The answer is sealed like the answers to calls: over the run, the wait, the question and its answer
+        schema. An answer that a host with another secret accepted is rejected.
         """
         claims, answer = question_claims(info.run_id, argument["about"]), argument["answer"]
         text: Json = None
@@ -59,11 +59,11 @@ class Recording:
 
 
 def previous_agent(turns: Iterable[Turn]) -> str | None:
-    """Return the agent that handed the conversation to the newest one; None for the first agent.
+    """Return the agent that handed the conversation to the newest agent; None if that is the first agent.
 
-    The turns are in the order in which their runs began. A run that took the conversation over has the id
-    of the run before it, with the key of the hand-over. Where a run goes on whose agent had handed the
-    conversation over, that agent has it back.
+    The turns are in the order in which their runs began. The ID of a run that took the conversation over is
+    the ID of the previous run followed by the key of the hand-over. If a run continues after its agent handed
+    the conversation over, that agent has it back.
     """
     agents: dict[str, str] = {}
     below: list[str] = []

@@ -15,15 +15,15 @@ from ..host import AgentHost
 
 
 class StoreUnavailableError(NonRetryableError):
-    """A store failed, for as long as it was waited for; the message names neither a server nor a file."""
+    """A store was unavailable for the whole waiting time; the message contains no server or file name."""
 
 
 def waiting_for_stores(
     host: AgentHost, activity: Callable[[ActivityInfo, object], Awaitable[Json]]
 ) -> Callable[[ActivityInfo, Any], Awaitable[Json]]:
-    """Return an activity that repeats an idempotent one while a store is away.
+    """Return an activity that retries an idempotent activity while a store is unavailable.
 
-    It raises `StoreUnavailableError` when the time is over, and for other errors of stores.
+    It raises `StoreUnavailableError` when the time is over, and for other store errors.
     """
 
     async def perform(info: ActivityInfo, argument: object) -> Json:

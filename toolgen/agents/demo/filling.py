@@ -1,4 +1,4 @@
-"""Arguments of a tool from the words of a message and from the example of its author. Pure."""
+"""Fills the arguments of a tool from the words of a message and from its author's example. Pure."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ _MESSAGE: Final = "your message"
 _EXAMPLE: Final = "the tool's example"
 _NUMBER: Final = re.compile(r"(?<![\w.-])-?\d+(?:\.\d+)?(?![\w-])")
 _LONGEST_NUMBER: Final = 300
-"""Digits that Python always reads."""
+"""Maximum length of a number; Python always parses so many digits."""
 _MOMENT: Final = re.compile(r"\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}:\d{2}(?:\.\d+)?(?:Z|[+-]\d{2}:\d{2})?)?")
 _QUOTED: Final = re.compile(r'"([^"]+)"|“([^“”]+)”|(?<!\w)\'([^\']+)\'(?!\w)')
 _VALUE: Final = r"(?:\"([^\"]*)\"|'([^']*)'|([^\s,;\0]+))"
 _HOLE: Final = "\0"
-"""Stands where a value was taken out of a message, so that what is before it and behind it is no text."""
+"""Replaces a value that was taken out of a message, so that the text before and after it is not joined."""
 _TRUE: Final = frozenset(("true", "yes", "y", "on", "ok", "1"))
 _FALSE: Final = frozenset(("false", "no", "n", "off", "0"))
 _NONE: Final = object()
@@ -33,19 +33,19 @@ _NONE: Final = object()
 
 @frozen_record
 class FilledArguments:
-    """Arguments of a call, and where each is from."""
+    """Arguments of a call and their sources."""
 
     arguments: dict[str, Json] = field(default_factory=dict)
     sources: dict[str, str] = field(default_factory=dict)
-    """`your message`, or `the tool's example`, by argument."""
+    """Source of each argument: `your message`, or `the tool's example`."""
     missing: tuple[str, ...] = ()
-    """Required arguments that neither has."""
+    """Required arguments that neither source provides."""
 
 
 def filled(spec: ToolSpec, message: str, matched: Sequence[str]) -> FilledArguments:
-    """Return the arguments that a message and the example of a tool give.
+    """Return the arguments that a message and the example of a tool provide.
 
-    What is optional is taken from the message alone. `matched` are the words that led to the tool.
+    Optional arguments are taken from the message only. `matched` are the words that matched the tool.
     """
     schema: Any = spec.payload.schema
     properties: Mapping[str, Any] = schema.get("properties") or {}
@@ -76,7 +76,7 @@ def filled(spec: ToolSpec, message: str, matched: Sequence[str]) -> FilledArgume
 
 
 def converted(text: str, property_: Any) -> Json:
-    """Return a text as a value of a property's type; the text itself where it is none."""
+    """Return a text as a value of a property's type; the text itself if it cannot be converted."""
     value = _converted(text.strip(), property_ if isinstance(property_, Mapping) else {})
     return text.strip() if value is _NONE else value
 
@@ -100,27 +100,27 @@ def _object(text: str) -> dict[str, Any]:
 
 
 class _Text:
-    """A message, of which each value is taken once."""
+    """A message; each value is taken out of it once."""
 
     def __init__(self, message: str, matched: Sequence[str], spec: ToolSpec) -> None:
         self._left = message.replace(_HOLE, " ")
         self._matched = {stem(word) for word in [*matched, *words_of(spec.name.replace("_", " "))]}
 
     def document(self) -> dict[str, Any]:
-        """Return the JSON object in the message; an empty one where there is none."""
+        """Return the JSON object in the message; an empty object if there is none."""
         start = self._left.find("{")
         if start < 0:
             return {}
         try:
             _, end = json.JSONDecoder().raw_decode(self._left, start)
-            document = from_json(self._left[start:end])  # which takes no half of a character
+            document = from_json(self._left[start:end])  # rejects lone surrogates
         except (ValueError, RecursionError):
             return {}
         self._take(start, end)
         return document if isinstance(document, dict) else {}
 
     def named(self, name: str, property_: Any) -> Any:
-        """Return the value behind the name of an argument: `limit=5`, `limit 5`, `site harbour`."""
+        """Return the value after the name of an argument: `limit=5`, `limit 5`, `site harbour`."""
         spoken = _spoken(name)
         for pattern in (rf"\b{spoken}\s*[=:]\s*{_VALUE}", rf"\b{spoken}\s+(?:is\s+|of\s+)?{_VALUE}"):
             if (value := self._behind(pattern, property_, name)) is not _NONE:
@@ -131,7 +131,7 @@ class _Text:
         return _NONE
 
     def unnamed(self, name: str, property_: Json, example: Any, *, is_required: bool) -> object:
-        """Return the value that fits the type of an argument; what could be anything is for required ones."""
+        """Return the value that fits the type of an argument; free text only fills required arguments."""
         schema: Mapping[str, Any] = property_ if isinstance(property_, Mapping) else {}
         if "enum" in schema:
             return self._choice(schema["enum"])
@@ -188,7 +188,7 @@ class _Text:
         return _converted(hit[0], schema)
 
     def _words(self, name: str, schema: Mapping[str, Json], example: Json) -> object:
-        """Return what is quoted; a token in the shape of the example; or what the message has left."""
+        """Return quoted text, a token shaped like the example, or the rest of the message."""
         if hit := _QUOTED.search(self._left):
             self._take(*hit.span())
             return next(part for part in hit.groups() if part is not None)
@@ -207,9 +207,9 @@ class _Text:
         return self._rest(name)
 
     def _rest(self, name: str) -> Any:
-        """Return what stands behind the name of an argument, else the part that has most to say.
+        """Return the text after the name of an argument, otherwise the longest remaining part.
 
-        A part goes from its first to its last word that did not lead to the tool.
+        A part extends from its first to its last word that did not match the tool.
         """
         behind = re.search(rf"\b{_spoken(name)}\s+([^\0]+)", self._left, re.IGNORECASE)
         spans = [behind.span(1)] if behind else [part.span() for part in re.finditer(r"[^\0]+", self._left)]
@@ -221,7 +221,7 @@ class _Text:
         return text
 
     def _trimmed(self, span: tuple[int, int]) -> tuple[int, int]:
-        """Return where the words of a part are that did not lead to the tool; nothing for none."""
+        """Return the span from the first to the last word that did not match the tool; (0, 0) if none."""
         words = [
             hit.span()
             for hit in re.compile(r"[^\W_]+").finditer(self._left, *span)
@@ -233,7 +233,7 @@ class _Text:
         self._left = f"{self._left[:start]} {_HOLE} {self._left[end:]}"
 
     def _cut(self, pattern: str) -> bool:
-        """Take the first match out of the message; return whether there was one."""
+        """Remove the first match from the message; return whether there was one."""
         hit = re.search(pattern, self._left, re.IGNORECASE)
         if hit is not None:
             self._take(*hit.span())
@@ -241,7 +241,7 @@ class _Text:
 
 
 def _spoken(name: str) -> str:
-    """Return the pattern of a name as it is written and as it is said."""
+    """Return the pattern of a name with underscores or spaces between its words."""
     return "[ _]".join(map(re.escape, name.split("_")))
 
 
@@ -250,7 +250,7 @@ def _shape(token: str) -> str:
 
 
 def _converted(text: str, schema: Mapping[str, Any]) -> Any:
-    """Return a text as a value of a schema's type; `_NONE` where it is none."""
+    """Return a text as a value of a schema's type; `_NONE` if it cannot be converted."""
     values = schema.get("enum")
     if values is not None:
         return next((value for value in values if str(value).lower() == text.lower()), _NONE)
@@ -281,7 +281,7 @@ def _parsed(text: str) -> object:
 
 
 def shown(arguments: Mapping[str, Json], sources: Mapping[str, str]) -> Iterator[str]:
-    """Yield each argument as text, with where it is from."""
+    """Yield each argument as text, with its source."""
     for name, value in arguments.items():
         source = sources.get(name, "")
         text = json.dumps(value, ensure_ascii=False)

@@ -11,13 +11,13 @@ from typing import Any, Final
 from toolgen.calls.specs import ToolSpec
 from toolgen.contract.record import frozen_record
 
-_WORD: Final = re.compile(r"(?![\d.]{1,40}\b)[^\W_]+")  # without a bound, a long row of digits takes for ever
+_WORD: Final = re.compile(r"(?![\d.]{1,40}\b)[^\W_]+")  # the bound limits backtracking on long digit runs
 _LITTLE: Final = frozenset(
     "a an and are as at be by can could do does for from give has have how i in is it its me my of on or "
     "please so some that the their them there these this those to us was we were what when where which who "
     "will with would you your".split()
 )
-"""Words that say nothing of a tool."""
+"""Words that carry no information about a tool."""
 _QUESTION: Final = re.compile(r"\s*(what|which|who|whose|where|when|how|is|are|was|were)\b", re.IGNORECASE)
 _ALIKE: Final = (
     frozenset(("list", "show", "all", "display")),
@@ -28,12 +28,12 @@ _ALIKE: Final = (
     frozenset(("set", "change", "update", "switch", "turn")),
 )
 _LEAST: Final = 1.0
-"""Score of a match; less is chance, such as a word of an argument's description."""
+"""Minimum score of a match; a lower score is coincidence, for example a word in an argument's description."""
 
 
 @frozen_record
 class ToolMatch:
-    """A tool, or an agent that may take over, and the words of the message that are for it."""
+    """A tool, or an agent that can take over, and the words of the message that match it."""
 
     name: str
     words: tuple[str, ...]
@@ -42,7 +42,7 @@ class ToolMatch:
 
 
 def stem(word: str) -> str:
-    """Return a word without the end that its plural, or a form of a verb, has in English."""
+    """Return a word without the English ending of a plural or a verb form."""
     word = word.lower()
     if len(word) > 4 and word.endswith("ies"):
         return f"{word[:-3]}y"
@@ -53,17 +53,17 @@ def stem(word: str) -> str:
 
 
 def words_of(text: str) -> Iterator[str]:
-    """Yield the words of a text that may say something of a tool, as they are written."""
+    """Yield the words of a text that can identify a tool, as they are written."""
     return (word for word in _WORD.findall(text) if word.lower() not in _LITTLE)
 
 
 def best_match(
     message: str, tools: Sequence[ToolSpec], agents: Mapping[str, str] | None = None
 ) -> ToolMatch | None:
-    """Return what the words of a message are for, the first of equals; None where they are for nothing.
+    """Return the best match for the words of a message, the first if several are equal; None without a match.
 
-    A question is for a tool that only reads, where its words are for one. An agent, by its description, is
-    taken only where no tool is matched.
+    A question prefers a matching read-only tool. An agent, matched by its description, is returned only if no
+    tool matches.
     """
     named = re.match(r"\s*([\w-]+)", message)
     for spec in tools:

@@ -1,7 +1,7 @@
-"""The planner `demo`: it picks a tool by words, calls what only reads, and asks before anything else.
+"""The planner `demo`: it picks a tool by words, calls read-only tools, and asks before any other call.
 
-It keeps nothing: what it has asked stands in its own message of the conversation, so that another process
-goes on with its runs.
+It has no state: its question is stored in its own message of the conversation, so that another process can
+continue its runs.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ _PIECE: Final = re.compile(r"\S+\s*|\s+")
 
 
 class DemoPlanner:
-    """Plans without a model: the words of a message pick a tool, the message and its example fill it."""
+    """Plans without a model: words of the message select a tool; message and example fill its arguments."""
 
     async def plan_start(self, plan_input: PlanInput) -> PlanResult:
-        """Return the call of the tool that the message is for, a question about it, or what can be asked.
+        """Return the call of the matching tool, a question about it, or a list of the tools.
 
-        After that it is the newest results in words, or the call that a person agreed to.
+        Later it returns the newest results in words, or the call that a person agreed to.
         """
         newest = plan_input.messages[-1] if plan_input.messages else UserMessage(text="")
         if isinstance(newest, ToolMessage):
@@ -62,7 +62,7 @@ class DemoPlanner:
 
 
 def _begin(text: str, plan_input: PlanInput) -> PlanResult:
-    """Return the plan for a new message; one that an agent has handed over is not handed on."""
+    """Return the plan for a new message; a message from another agent is not handed over again."""
     newest = plan_input.messages[-1] if plan_input.messages else None
     is_from_agent = isinstance(newest, UserMessage) and newest.source == "agent"
     match = best_match(text, plan_input.tools, {} if is_from_agent else plan_input.transfers)
@@ -75,7 +75,7 @@ def _begin(text: str, plan_input: PlanInput) -> PlanResult:
 
 
 def _answered(spec: ToolSpec, asked: Mapping[str, Any], text: str, plan_input: PlanInput) -> PlanResult:
-    """Return the plan after a person's answer: the missing argument, or whether to call."""
+    """Return the plan after a person's answer, which is a missing argument or an approval."""
     arguments, sources = dict(asked["arguments"]), dict(asked["sources"])
     match = ToolMatch(name=spec.name, words=tuple(asked["words"]), score=0.0)
     if not asked["field"]:
@@ -93,7 +93,7 @@ def _answered(spec: ToolSpec, asked: Mapping[str, Any], text: str, plan_input: P
 
 
 def _next(spec: ToolSpec, draft: FilledArguments, match: ToolMatch, plan_input: PlanInput) -> PlanResult:
-    """Return the call, where it is complete and only reads; else what has to be asked first."""
+    """Return the call if it is complete and read-only; otherwise the question to ask first."""
     matched = f"{_WHO}: {_matched(match)} {spec.name}"
     listed = "; ".join(shown(draft.arguments, draft.sources))
     how = f"with {listed}" if listed else "without arguments"
@@ -104,7 +104,7 @@ def _next(spec: ToolSpec, draft: FilledArguments, match: ToolMatch, plan_input: 
         question = f"{matched}, which needs {field!r}{f' ({about})' if about else ''}. What is it?"
         native = _native(spec, draft, match, field)
         return Await(kind="clarification", question=question, missing_fields=(field,), native=native)
-    if spec.hints["read_only"] or spec.confirm is not None:  # a confirmation of its own asks by itself
+    if spec.hints["read_only"] or spec.confirm is not None:  # a tool with its own confirmation asks by itself
         return _announced_call(spec, draft, f"{matched}; I call it {how}.", plan_input)
     question = f"{matched}, which may change something. Shall I call it {how}?"
     native = _native(spec, draft, match, "")
@@ -126,7 +126,7 @@ def _call(spec: ToolSpec, arguments: Mapping[str, Json]) -> PlanResult:
 
 
 def _native(spec: ToolSpec, draft: FilledArguments, match: ToolMatch, field: str) -> dict[str, object]:
-    """Return what the planner has asked, as the conversation keeps it: `field`, or whether to call ("")."""
+    """Return the planner's question for the conversation: the missing `field`, or "" for an approval."""
     return {
         "writer": _WRITER,
         "tool": spec.name,
@@ -148,7 +148,7 @@ def _spec(name: str, tools: Iterable[ToolSpec]) -> ToolSpec | None:
 
 
 def _offers(text: str, plan_input: PlanInput) -> str:
-    """Return what can be asked, where the words of a message match nothing."""
+    """Return a list of the tools, for a message whose words match nothing."""
     if not plan_input.tools:
         return f"{_WHO}: I have no tools here, so I can only repeat what you said: {text}"
     lines = [f"{_WHO}: no word of {text.strip()!r} matches a tool. These are the tools:"]
@@ -163,7 +163,7 @@ def _offers(text: str, plan_input: PlanInput) -> str:
 
 
 def _final(text: str, plan_input: PlanInput) -> PlanResult:
-    """Return the plan that ends the run with a text, or with a result of its schema."""
+    """Return the plan that ends the run with a text, or with a result that fits the result schema."""
     if plan_input.result_schema is not None:
         answers = [
             answer

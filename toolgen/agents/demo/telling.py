@@ -16,7 +16,7 @@ _MOST_CHARACTERS: Final = 300
 
 
 def result_text(answer: ToolAnswer) -> str:
-    """Return what a call gave, in words."""
+    """Return the result of a call in words."""
     document = parsed(answer.text)
     if answer.status != "ok":
         error = document.get("error") if isinstance(document, dict) else None
@@ -34,7 +34,7 @@ def result_text(answer: ToolAnswer) -> str:
 
 
 def typed_result(schema: Mapping[str, Any], answers: Sequence[ToolAnswer], text: str) -> Json:
-    """Return a value of a schema: what results have under the same names, `text` for other texts."""
+    """Return a value of a schema: members with the same names in results; `text` for other strings."""
     values: dict[str, Any] = {}
     for answer in answers:
         if answer.status == "ok" and isinstance(document := parsed(answer.text), dict):
@@ -44,7 +44,7 @@ def typed_result(schema: Mapping[str, Any], answers: Sequence[ToolAnswer], text:
 
 
 def parsed(text: str) -> Any:
-    """Return the value of a JSON text; the text where it is none."""
+    """Return the value of a JSON text; the text itself if it is not JSON."""
     try:
         return json.loads(text)
     except ValueError:
@@ -108,7 +108,7 @@ def _cut(text: str) -> str:
 
 
 def _made(schema: Any, root: Mapping[str, Any], values: Mapping[str, Any], text: str, depth: int) -> Any:
-    """Return a value of a schema: its first one where it names some, an empty one of its type else."""
+    """Return a value of a schema: the first value that it lists, otherwise an empty value of its type."""
     if not isinstance(schema, Mapping) or depth > 16:
         return None
     if "$ref" in schema:

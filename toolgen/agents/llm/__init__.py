@@ -1,1 +1,1 @@
-"""A planner that asks a large language model, by the model classes of pydantic-ai: `toolgen[llm]`."""
+"""A planner that uses a large language model through the model classes of pydantic-ai: `toolgen[llm]`."""

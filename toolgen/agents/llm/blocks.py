@@ -1,4 +1,4 @@
-"""Content blocks of a result (MCP, Server Features, Tools) as a model takes them: text and files."""
+"""Content blocks of a result (MCP, Server Features, Tools) converted for a model: text and files."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ _READABLE: Final[Mapping[str, frozenset[str]]] = {
     "image": frozenset(get_args(ImageMediaType)),
     "audio": frozenset(get_args(AudioMediaType)),
 }
-"""Media types that providers know, by kind; with another one the whole request would be refused."""
+"""Media types that providers accept, by kind; any other type would make them reject the whole request."""
 
 
 def accepted_media_types(model: Model | None) -> frozenset[str]:
-    """Return the media types that a model can be sent; images where it is not known."""
+    """Return the media types that a model accepts; only images if its profile is unknown."""
     if model is None:
         return _READABLE["image"]
     try:
@@ -43,9 +43,9 @@ def accepted_media_types(model: Model | None) -> frozenset[str]:
 
 
 def blocks_content(blocks: Iterable[object], media_types: Set[str]) -> list[UserContent]:
-    """Return what the blocks hold; a note in the place of what the model cannot be sent.
+    """Return the content of the blocks; content that the model does not accept is replaced with a note.
 
-    The name of a file stands before it.
+    Each file is preceded by its name.
     """
     content: list[UserContent] = []
     for block in blocks:
@@ -60,12 +60,12 @@ def _block_content(block: object, media_types: Set[str]) -> UserContent:
     try:
         block = portable_json(block)
         return _read(block if isinstance(block, Mapping) else {}, media_types) or to_json(block).decode()
-    except (ValueError, RecursionError):  # such as one that is nested deeper than any provider reads
+    except (ValueError, RecursionError):  # for example nested deeper than JSON can be written
         return "[content that cannot be written as JSON]"
 
 
 def _read(block: Mapping[str, Any], media_types: Set[str]) -> BinaryContent | str:
-    """Return what a block holds; "" for a block of an unknown kind."""
+    """Return the content of a block; "" for a block of an unknown kind."""
     match block:
         case {"type": "text", "text": str(text)}:
             return text or "[empty text]"
@@ -82,7 +82,7 @@ def _read(block: Mapping[str, Any], media_types: Set[str]) -> BinaryContent | st
 def _file(data: str, media_type: str, name: str, media_types: Set[str]) -> BinaryContent | str:
     try:
         content = base64.b64decode(data, validate=True)
-    except ValueError:  # of base64, or of ASCII
+    except ValueError:  # invalid base64 or non-ASCII text
         return f"[{name} that cannot be read]"
     if media_type not in media_types:
         return f"[{name} ({media_type or 'of an unknown type'}, {len(content)} bytes) that cannot be shown]"
@@ -103,6 +103,6 @@ def _embedded(name: str, resource: Mapping[str, Json], media_types: Set[str]) ->
         return f"{name}:\n{text}"
     data, media_type = str(resource.get("blob") or ""), str(resource.get("mimeType") or "")
     if is_text(media_type):
-        with suppress(ValueError):  # of base64, or of UTF-8
+        with suppress(ValueError):  # invalid base64 or UTF-8
             return f"{name}:\n{base64.b64decode(data, validate=True).decode()}"
     return _file(data, media_type, name, media_types)

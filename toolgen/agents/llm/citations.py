@@ -20,14 +20,14 @@ if TYPE_CHECKING:
     from google.genai.types import Citation as GeminiCitation
 
 _MOST: Final = 200
-"""Citations of one answer."""
+"""Maximum number of citations in one answer."""
 
 
 def provider_facts(answer: ModelResponse, recited: Sequence[GeminiCitation] = ()) -> ProviderFacts | None:
-    """Return what the provider says of an answer; None where it says nothing.
+    """Return the provider's facts of an answer; None if there are none.
 
-    pydantic-ai makes finish reasons up for some answers without one, but never the provider's own word. It
-    drops the sources that Gemini says an answer quotes, so `recited` has them.
+    pydantic-ai invents finish reasons for some answers without one, but never the provider's own word. It
+    drops the sources that Gemini reports as quoted by an answer, so `recited` has them.
     """
     word = (answer.provider_details or {}).get("finish_reason")
     raw = [
@@ -80,7 +80,7 @@ def _recited(text: str, recited: Sequence[GeminiCitation]) -> Iterator[Citation]
 
 
 def _texts(answer: ModelResponse) -> Iterator[tuple[int, TextPart]]:
-    """Yield the texts of an answer with the place of each in `answer.text`, which joins them."""
+    """Yield the texts of an answer, each with its offset in `answer.text`, which joins them."""
     end, is_adjacent = -1, False
     for part in answer.parts:
         if not isinstance(part, TextPart | SpeechPart) or (isinstance(part, SpeechPart) and not part.content):

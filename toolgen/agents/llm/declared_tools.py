@@ -1,7 +1,7 @@
-"""Function tools on their way into a request as toolgen declares them for the provider of the model.
+"""Function tools in a request, declared by toolgen for the provider of the model.
 
-Pydantic-ai rewrites schemas by rules of its own, which no codec leads back from. Where the wire is known its
-rewriting is left out, for these tools alone.
+pydantic-ai rewrites schemas with its own rules, and no codec can reverse them. If the wire format is known,
+its rewriting is bypassed for these tools only.
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ from toolgen.catalog.providers import Projection
 from .wrappers import class_named, inner_models
 
 _KEY: Final = "toolgen_declaration"
-"""Key of the declaration in the metadata of a definition."""
+"""Metadata key of the declaration in a tool definition."""
 _STRICT_SYSTEMS: Final = frozenset(("openai", "azure"))
-"""Providers of OpenAI's wire formats that hold models to a schema."""
+"""Providers of OpenAI's wire formats that enforce a schema."""
 _PLAIN: Final = "openai"
-"""The dialect for models of unknown wires, which pydantic-ai rewrites further."""
+"""The dialect for models with an unknown wire format; pydantic-ai rewrites it further."""
 
 
 class DeclaredModel(Model):
-    """A model that sends declarations untouched; the class of the author's model is its other base."""
+    """A model that sends declarations unchanged; its second base is the class of the author's model."""
 
     def customize_request_parameters(
         self, model_request_parameters: ModelRequestParameters
     ) -> ModelRequestParameters:
-        """Return what pydantic-ai makes of the rest, and declared schemas as they are."""
+        """Return the parameters as pydantic-ai customizes them, with declared schemas unchanged."""
         parameters = model_request_parameters
         made = super().customize_request_parameters(
             replace(
@@ -47,7 +47,7 @@ class DeclaredModel(Model):
         )
 
     def _map_tool_definition(self, f: ToolDefinition, *args: Any, **more: Any) -> object:
-        """Return the declaration, with what pydantic-ai adds to it; Google's models do not ask for it."""
+        """Return the declaration with pydantic-ai's additions; Google's models do not call this method."""
         other: Any = super()  # the author's model
         return {**other._map_tool_definition(f, *args, **more), **_declaration(f)}
 
@@ -62,23 +62,23 @@ _DIALECTS: Final[Mapping[str, tuple[str, str]]] = {
 
 
 def declaring(model: Model) -> type[Model] | None:
-    """Return the class that lets a model send declarations as they are; None where its wire is not known."""
+    """Return the class that makes a model send declarations unchanged; None if its wire format is unknown."""
     return DeclaredModel if _is_own_wire(model) and class_named(model, _DIALECTS) else None
 
 
 def dialect_of(model: Model, *, strict: bool) -> str:
-    """Return the dialect in which a model is told of tools; a router of several has the plain one."""
+    """Return the dialect in which tools are declared to a model; the plain one for a mixed router."""
     return known_dialect(model, strict=strict) or _PLAIN
 
 
 def known_dialect(model: Model, *, strict: bool) -> str | None:
-    """Return the dialect of a model's wire format; None where it is not known, or a router has several."""
+    """Return the dialect of a model's wire format; None if it is unknown or a router has several."""
     dialects = {_dialect(inner, strict=strict) for inner in inner_models(model)}
     return dialects.pop() if len(dialects) == 1 else None
 
 
 def definitions(model: Model, projections: Iterable[Projection]) -> list[ToolDefinition]:
-    """Return the tools as pydantic-ai takes them, with the declarations where the model sends them."""
+    """Return the tools in pydantic-ai's form, with the declarations if the model sends them."""
     is_declared = all(isinstance(inner, DeclaredModel) for inner in inner_models(model))
     return [_definition(projection, is_declared=is_declared) for projection in projections]
 
@@ -109,7 +109,7 @@ def _can_be_strict(model: Model) -> bool:
 
 
 def _is_own_wire(model: Model) -> bool:
-    """Return whether the provider is the one whose wire format it is, and not one that is like it."""
+    """Return whether the provider defined the wire format, and does not merely implement a compatible one."""
     return model.system in _STRICT_SYSTEMS or model.system.startswith(("anthropic", "google"))
 
 

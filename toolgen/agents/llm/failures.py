@@ -1,4 +1,4 @@
-"""Translates failures of a provider into errors of a planner, retryable or not. No message holds a secret."""
+"""Converts provider failures to planner errors, retryable or not. No message contains a secret."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _SECRET: Final = re.compile(
 )
 _MOST_CHARACTERS: Final = 400
 _PASSING: Final = frozenset({408, 409, 425, 429})
-"""HTTP statuses below 500 that another attempt may not get (RFC 9110, 6585, 8470)."""
+"""HTTP statuses below 500 for temporary failures (RFC 9110, 6585, 8470)."""
 
 
 _PASSING_ERRORS: Final = (
@@ -43,30 +43,31 @@ _PASSING_ERRORS: Final = (
     ModelServerError,
     ModelUnavailableError,
 )
-"""Errors without such a status for which the same is true."""
+"""Errors without an HTTP status that are temporary failures."""
 _KEYS: Final = {
     "openai": "OPENAI_API_KEY",
     "anthropic": "ANTHROPIC_API_KEY",
     "google": "GOOGLE_API_KEY",
 }
-"""Variables of the environment that have the keys of providers."""
+"""Environment variables with the API keys of providers."""
 _MOST_BROKEN: Final = 3
-"""Requests for one answer that may be paid for and then break off."""
+"""Maximum number of attempts at one answer that are billed and then interrupted."""
 
 
 class ProviderError(PlannerUnavailableError):
-    """The provider gives no answer now; another attempt may get one. The message holds no secret."""
+    """The provider is temporarily unable to answer; retryable. The message contains no secret."""
 
 
 def interrupted_error(model: str, why: str) -> ProviderError:
-    """Return the error for an answer that began and was interrupted."""
+    """Return the error for an answer that was interrupted after it began."""
     return ProviderError(f"{model}: the answer was cut off: {why}", most_attempts=_MOST_BROKEN)
 
 
 def planner_error(error: Exception, model: str, *, system: str = "", has_begun: bool = False) -> Exception:
-    """Return what a planner raises for an error of pydantic-ai; what is none of its errors as it is.
+    """Return the planner's exception for an error of pydantic-ai; any other error unchanged.
 
-    `system` is pydantic-ai's name of the provider; `has_begun`: something of the answer was there.
+    `system` is pydantic-ai's name of the provider. `has_begun` tells whether a part of the answer was
+    received.
     """
     key = _KEYS.get(system, "the variable of the provider")
     match error:
@@ -105,14 +106,14 @@ def planner_error(error: Exception, model: str, *, system: str = "", has_begun: 
 
 
 def redact(text: str) -> str:
-    """Return a provider's text with secrets redacted, shortened to the length of a message."""
+    """Return a provider's text with secrets redacted, truncated to the maximum length of a message."""
     text = _SECRET.sub("[removed]", text)
     return text if len(text) <= _MOST_CHARACTERS else f"{text[:_MOST_CHARACTERS]}…"
 
 
 def _api_error(error: ModelAPIError, model: str) -> Exception:
     code = error.status_code if isinstance(error, ModelHTTPError) else None
-    if code is None and not isinstance(error, _PASSING_ERRORS):  # such as a body that is no JSON
+    if code is None and not isinstance(error, _PASSING_ERRORS):  # for example a body that is not JSON
         return interrupted_error(model, _provider_message(error))
     message = f"{model}: the provider did not answer{_status(error)}: {_provider_message(error)}"
     if code is not None and 400 <= code < 500 and code not in _PASSING:
@@ -125,7 +126,7 @@ def _status(error: ModelAPIError) -> str:
 
 
 def _provider_message(error: ModelAPIError) -> str:
-    """Return the provider's own words; its code where there are none."""
+    """Return the provider's error message, or its error code if there is no message."""
     body: object = error.body
     inner = body.get("error", body) if isinstance(body, dict) else None
     words = inner.get("message") if isinstance(inner, dict) else None

@@ -14,38 +14,41 @@ if TYPE_CHECKING:
     from google.genai.types import Citation as GeminiCitation
 
 FinishReason = Literal["complete", "length", "filtered", "malformed", "broken"]
-"""`length`: at the limit of its tokens. `filtered`: by a content filter, or the model refused. `malformed`:
-for another reason. `broken`: the provider never said that the answer ended."""
+"""Why an answer ended.
+
+`length`: the token limit was reached. `filtered`: a content filter stopped it, or the model refused.
+`malformed`: another reason. `broken`: the provider never reported that the answer ended.
+"""
 
 _REASON: Final = "finish_reason"
 """Key under which pydantic-ai stores the provider's own finish reason, unchanged."""
 _UNFINISHED: Final = frozenset({"in_progress", "incomplete"})
-"""Statuses of an item of OpenAI's Responses that is closed all the same."""
+"""Statuses of an item of OpenAI's Responses that was closed without being complete."""
 _STOPPED: Final = frozenset({"length", "content_filter"})
-"""Words of chat completions; another one may follow them."""
+"""Finish reasons of chat completions that a later reason may hide."""
 _GEMINI_ENDS: Final = frozenset({"STOP", "FINISH_REASON_UNSPECIFIED"})
-"""Gemini's words for an answer that nothing stopped."""
+"""Gemini's finish reasons for an answer that ended normally."""
 
 
 class StreamMonitor:
     """Monitors provider events below pydantic-ai: which calls were closed, and whether the stream ended.
 
-    pydantic-ai hides it: a stream that just ends is a complete answer to it, with whatever a call has of its
-    arguments. Only Anthropic and OpenAI's Responses have events for it; the others are watched for what
-    pydantic-ai drops: a reason that a later one covers, and pieces of Gemini's calls.
+    pydantic-ai hides this: it treats a stream that just ends as a complete answer, even if the arguments of a
+    call are incomplete. Only Anthropic and OpenAI's Responses send events for it. For other providers, the
+    monitor watches what pydantic-ai drops: a reason hidden by a later one, and pieces of Gemini's calls.
     """
 
     def __init__(self) -> None:
         self._open: set[object] = set()
         self._has_last: bool | None = None
         self.was_stopped = False
-        """A limit or a filter stopped a part of it, whatever reason was given afterwards."""
+        """Whether a limit or a filter stopped a part of the answer, no matter which reason followed."""
         self.recited: list[GeminiCitation] = []
-        """Sources that Gemini says the answer quotes."""
+        """Sources that Gemini reports as quoted by the answer."""
 
     @property
     def is_open(self) -> bool:
-        """Whether the answer is incomplete: a part was not closed, or the last event did not come."""
+        """Whether the answer is incomplete: a part was not closed, or the last event is missing."""
         return self._has_last is False or bool(self._open)
 
     def add_event(self, event: Any) -> None:
@@ -84,7 +87,7 @@ class StreamMonitor:
 
 
 class _MonitoredStream:
-    """A stream of events of an SDK, as pydantic-ai reads it; each is shown before it is read."""
+    """A stream of SDK events for pydantic-ai; each event is passed to the monitor first."""
 
     def __init__(self, events: Any, closings: StreamMonitor) -> None:
         self._events = events
@@ -105,20 +108,20 @@ class _MonitoredStream:
 def monitor_stream(stream: StreamedResponse) -> StreamMonitor:
     """Monitor the events of an unread stream and return the monitor.
 
-    Where pydantic-ai keeps the events is its own matter. A class that keeps them elsewhere is not watched:
-    the reason that it gives decides alone, and the tests of calls that are never closed fail.
+    The monitor relies on a private attribute of pydantic-ai. A class that stores its events elsewhere is not
+    monitored: only its finish reason counts, and the tests of calls that are never closed fail.
     """
     closings = StreamMonitor()
     events = getattr(stream, "_response", None)
     if isinstance(events, _MonitoredStream):
         return events.closings
     if isinstance(events, AsyncIterator):
-        stream._response = _MonitoredStream(events, closings)  # type: ignore[attr-defined]  # of its subclasses
+        stream._response = _MonitoredStream(events, closings)  # type: ignore[attr-defined]  # in subclasses
     return closings
 
 
 class MonitoredModel(WrapperModel):
-    """A model whose streams are watched from their first event on."""
+    """A model whose streams are monitored from their first event."""
 
     @asynccontextmanager
     async def request_stream(self, *args: Any, **more: Any) -> AsyncGenerator[StreamedResponse]:
@@ -134,10 +137,11 @@ def finish_reason_of(
     needs_reason: bool = True,
     needs_word: bool = False,
 ) -> FinishReason:
-    """Return the finish reason of a complete answer; of several the worst.
+    """Return the finish reason of a complete answer; if several apply, the worst.
 
-    With `needs_reason` a provider has to give one; models without a provider, for tests, have none. With
-    `needs_word` it has to be in its own words: pydantic-ai makes reasons up for chat completions without one.
+    With `needs_reason`, a provider has to report a reason; test models without a provider have none. With
+    `needs_word`, it has to report the reason in its own words, because pydantic-ai invents reasons for chat
+    completions without one.
     """
     if answer.state != "complete" or (closings is not None and closings.is_open):
         return "broken"
@@ -154,7 +158,7 @@ def finish_reason_of(
             return "malformed"
         case "stop" | "tool_call":
             return "complete" if word or is_free or not needs_word else "broken"
-        case None if word:  # which pydantic-ai knows no meaning of
+        case None if word:  # a reason that pydantic-ai does not know
             return "malformed"
         case None:
             return "complete" if is_free else "broken"

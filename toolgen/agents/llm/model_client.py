@@ -37,18 +37,20 @@ _PROVIDERS: Final = {
     "mistral": "mistral_ai",
     "xai": "x_ai",
 }
-"""Providers' names in OpenTelemetry's semantic conventions for generative AI, by their names in pydantic-ai,
-where they differ."""
+"""Provider names in OpenTelemetry's semantic conventions for generative AI, by pydantic-ai's name.
+
+Only names that differ are listed.
+"""
 _PARAMETERS: Final = (
     *("max_tokens", "temperature", "top_p", "top_k", "seed"),
     *("frequency_penalty", "presence_penalty", "stop_sequences"),
 )
-"""Settings that these conventions have under `gen_ai.request.`."""
+"""Settings that these conventions define under `gen_ai.request.`."""
 
 _MOST_SEGMENTS: Final = 10
-"""Pieces in which a provider may give one answer (Anthropic's `pause_turn`)."""
+"""Maximum number of segments in which a provider can return one answer (Anthropic's `pause_turn`)."""
 _MOST_UNSTREAMED: Final = 21_333
-"""Tokens of an answer that Anthropic's SDK takes without a stream: those of ten minutes."""
+"""Maximum number of tokens that Anthropic's SDK returns without a stream: the tokens of ten minutes."""
 
 
 @frozen_record
@@ -58,7 +60,7 @@ class ModelReply:
     response: ModelResponse
     finish_reason: FinishReason
     recited: Sequence[GeminiCitation] = ()
-    """Sources that Gemini says the answer quotes."""
+    """Sources that Gemini reports as quoted by the answer."""
 
 
 class ModelClient:
@@ -91,11 +93,11 @@ class ModelClient:
         plan_input: PlanInput,
         telling: StreamReporter | None = None,
     ) -> ModelReply:
-        """Request an answer, in as many pieces as the provider gives, and return it whole.
+        """Request an answer, in as many segments as the provider returns, and return it merged.
 
         Raises:
             PlannerError: the provider will not answer.
-            ProviderError: it does not answer now, or the answer broke off.
+            ProviderError: the provider is temporarily unable to answer, or the answer was interrupted.
         """
         settings = {**self._settings, **settings}
         answer: ModelResponse | None = None
@@ -155,11 +157,11 @@ class ModelClient:
             meant = planner_error(error, self.model.model_name, system=self.model.system, has_begun=has_begun)
             if meant is error:
                 raise
-            raise meant from None  # the provider's own error may hold what no log should show
+            raise meant from None  # the provider's error may contain data that must not be logged
 
 
 def _is_incomplete(piece: ModelResponse, closings: StreamMonitor) -> bool:
-    """Return whether the provider has more of this answer to give, such as of a background job."""
+    """Return whether the provider has more of this answer, for example from a background job."""
     is_background = bool((piece.provider_details or {}).get("background"))
     return piece.state == "suspended" and (is_background or not closings.is_open)
 
@@ -170,7 +172,7 @@ def _repair_messages(messages: list[ModelMessage]) -> list[ModelMessage]:
 
 
 def _merge_responses(before: ModelResponse | None, piece: ModelResponse) -> ModelResponse:
-    """Return an answer with its next piece; a poll for the same answer brings all of it again."""
+    """Return an answer with its next segment; a poll for the same answer returns the whole answer again."""
     if before is None or (
         before.provider_response_id and before.provider_response_id == piece.provider_response_id
     ):
@@ -179,7 +181,7 @@ def _merge_responses(before: ModelResponse | None, piece: ModelResponse) -> Mode
 
 
 def _no_retry_setting(model: Model) -> ModelSettings:
-    """Return the setting that limits the SDK to one attempt, as engines retry; none where it is set."""
+    """Return the setting that limits the SDK to one attempt, because engines retry; empty if it is set."""
     model = unwrapped(model)
     is_set = "max_retries" in (model.settings or {})
     if is_set or isinstance(model, FallbackModel) or "max_retries" in model.unsupported_settings:
@@ -195,7 +197,7 @@ def _can_stream(model: Model) -> bool:
 
 
 def _is_streamed_anyway(model: Model, settings: ModelSettings) -> bool:
-    """Return whether pydantic-ai streams a request that asks for no stream, which hides how it ends."""
+    """Return whether pydantic-ai streams a non-streaming request, which hides how the answer ends."""
 
     def may_be_long(inner: Model) -> bool:
         most = settings.get("max_tokens", (inner.settings or {}).get("max_tokens"))
@@ -209,7 +211,7 @@ def _is_streamed_anyway(model: Model, settings: ModelSettings) -> bool:
 def chat_span(
     chats: Chats, model: Model, settings: ModelSettings, *, is_streamed: bool
 ) -> AbstractContextManager[Chat]:
-    """Return the span of a request, to be entered; none where a wrapper of the model makes one itself."""
+    """Return the span of a request as a context manager; no span if a wrapper of the model creates one."""
     if chats is NO_CHATS or _is_instrumented(model):
         return NO_CHATS.of(model.model_name)
     merged: dict[str, Any] = {**(model.settings or {}), **settings}

@@ -1,4 +1,4 @@
-"""Models by name: of a provider, or at the URL of a server. Wrong names are reported with a fix."""
+"""Resolves models by name: a provider's model, or a server's URL. Errors for wrong names include a fix."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ from .verbatim import verbatim_class
 
 _VARIABLE: Final = re.compile(r"`([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)`")
 _NO_KEY: Final = "none"
-"""Key sent to servers that need none, because the SDKs always send one."""
+"""API key for servers that need none, because the SDKs always send a key."""
 _TEST: Final = "test"
 """Name of pydantic-ai's own model for tests."""
 
 
 def find_model(model: Model | str) -> Model:
-    """Return the pydantic-ai model of this name, prepared for monitoring, and for tools as they are declared.
+    """Return the pydantic-ai model with this name, prepared for monitoring and unchanged declarations.
 
     Raises:
-        ToolgenError: there is none, it lacks a key, or the SDK of its provider is not installed.
+        ToolgenError: there is no such model, it lacks a key, or the SDK of its provider is not installed.
     """
     chosen: object = _named(model) if isinstance(model, str) else model
     if not isinstance(chosen, Model):
@@ -46,9 +46,9 @@ def find_model(model: Model | str) -> Model:
 
 
 def _prepared(model: Model) -> Model:
-    """Return a model whose streams are monitored from their first event, and which sends tools as they are.
+    """Return a model whose streams are monitored from the first event and which sends tools unchanged.
 
-    The author's own stays as it is.
+    The author's own model object is not changed.
     """
     if isinstance(model, WrapperModel):
         inner = _prepared(model.wrapped)
@@ -92,10 +92,10 @@ def _named(name: str) -> Model:
 
 
 def _require_provider(name: ModelName) -> None:
-    """Raise where nobody is called like the provider of a model.
+    """Raise if the provider of a model is unknown.
 
     Raises:
-        ToolgenError: as said; the hint has a name that is close.
+        ToolgenError: the provider is unknown; the hint suggests a similar name.
         ImportError: its package is not installed.
     """
     try:
@@ -109,12 +109,12 @@ def _require_provider(name: ModelName) -> None:
 
 
 def _at_url(provider: str, url: str) -> Provider[Any]:
-    """Return the provider at a URL; the key of the environment goes to this machine, or by TLS, alone."""
+    """Return the provider at a URL; the key in the environment is sent only over TLS or to this machine."""
     parsed = urlsplit(url)
     make = cast("Callable[..., Provider[Any]]", infer_provider_class(provider))
     if parsed.scheme == "https" or is_loopback(parsed.hostname or ""):
         try:
             return make(base_url=url)
-        except UserError:  # it has no key, and may need none
+        except UserError:  # no key is set, and the server may need none
             pass
     return make(base_url=url, api_key=_NO_KEY)

@@ -1,4 +1,4 @@
-"""Tools that the provider runs itself: described by classes of pydantic-ai, or passed on unchanged."""
+"""Tools that the provider executes: described by classes of pydantic-ai, or passed on unchanged."""
 
 from __future__ import annotations
 
@@ -26,30 +26,31 @@ _KINDS: Final[Mapping[str, str]] = {
     "url_context": "web_fetch",
     "web_search_preview": "web_search",
 }
-"""Names of tools in pydantic-ai by their names at a provider."""
+"""pydantic-ai's tool names, by the provider's tool name."""
 
 
 class _UnknownToolError(Exception):
-    """Pydantic-ai has no class for a tool, or none that takes its configuration."""
+    """pydantic-ai has no class for a tool, or no class that accepts its configuration."""
 
 
 def natives(tools: Iterable[NativeTool], model: Model) -> list[AbstractNativeTool]:
     """Return the native tools of the model's provider; the tools of other providers are left out.
 
-    A tool that pydantic-ai has no class for is passed on verbatim, where the wire has a place for that.
+    If pydantic-ai has no class for a tool, it is passed on verbatim, provided that the wire format supports
+    this.
 
     Raises:
-        PlannerError: a tool of this provider can be passed on in neither way.
+        PlannerError: a tool of this provider cannot be passed on in either way.
     """
     names = {name for system in (model.system, _canonical(model)) for name in (system, system.split("-")[0])}
     return [_native_tool(tool, model) for tool in tools if tool.provider in names]
 
 
 def check(native: Sequence[NativeTool], tools: Sequence[ToolSpec], model: Model) -> None:
-    """Raise where a request cannot have the native tools of the model's provider beside these other tools.
+    """Raise if a request cannot combine the native tools of the model's provider with these other tools.
 
     Raises:
-        RegistrationError: as said.
+        RegistrationError: the model does not support the combination.
     """
     declared = [ToolDefinition(name=spec.name, description=spec.description) for spec in tools[:1]]
     try:
@@ -92,10 +93,10 @@ def _native_tool(tool: NativeTool, model: Model) -> AbstractNativeTool:
 
 
 def _known_tool(tool: NativeTool) -> AbstractNativeTool:
-    """Return the tool as pydantic-ai describes it.
+    """Return the tool as a pydantic-ai object.
 
     Raises:
-        _UnknownToolError: it does not.
+        _UnknownToolError: pydantic-ai has no class for the tool, or does not accept its configuration.
     """
     plain = without_version(tool.kind)
     kind = _KINDS.get(plain, plain)

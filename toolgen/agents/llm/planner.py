@@ -19,18 +19,18 @@ if TYPE_CHECKING:
 
 
 class LLMPlanner:
-    """Plans by asking a model.
+    """Plans with a language model.
 
-    `model` is a model of pydantic-ai, or a name such as `openai:gpt-5`. It is told the instructions of the
-    agent, and its description where it has none. `settings` are those of pydantic-ai, such as
-    `{"temperature": 0, "cache": True}`; the provider's SDK makes no attempts of its own unless `max_retries`
-    stands in them. `stream=False` asks for whole answers.
+    `model` is a model of pydantic-ai, or a name, for example `openai:gpt-5`. The model receives the agent's
+    instructions, or the agent's description if it has no instructions. `settings` are pydantic-ai settings,
+    for example `{"temperature": 0, "cache": True}`; the provider's SDK does not retry unless they contain
+    `max_retries`. `stream=False` requests whole answers.
 
-    An answer counts only where its provider says why it ended. `require_finish_reason=False` is for servers
-    that never say it, and takes an answer that breaks off for a whole one.
+    An answer is accepted only if its provider reports why it ended. `require_finish_reason=False` is for
+    servers that never report it; it accepts an interrupted answer as complete.
 
-    OpenAI and Anthropic are asked to hold the model to the schemas of the tools, as far as they can be said
-    in what these providers have (`toolgen.catalog.providers`). `strict=False` leaves them as they are.
+    OpenAI and Anthropic are asked to enforce the tools' schemas on the model, as far as these providers can
+    express them (`toolgen.catalog.providers`). `strict=False` sends the schemas unchanged.
     """
 
     def __init__(
@@ -45,7 +45,7 @@ class LLMPlanner:
         """Construct a planner and resolve its model.
 
         Raises:
-            ToolgenError: pydantic-ai or the SDK of the provider is missing, or the name names no model.
+            ToolgenError: pydantic-ai or the provider's SDK is missing, or there is no model with this name.
         """
         with extra("llm"):
             from .model_client import ModelClient
@@ -59,29 +59,29 @@ class LLMPlanner:
         )
 
     async def plan_start(self, plan_input: PlanInput) -> PlanResult:
-        """Return what the model wants to do first.
+        """Return the model's first plan.
 
         Raises:
-            PlannerError: the provider will not answer this, however often it is asked.
-            ProviderError: it does not answer now.
+            PlannerError: the provider will not answer this request, no matter how often it is retried.
+            ProviderError: the provider is temporarily unable to answer.
         """
         return await self._plan(plan_input)
 
     async def plan_resume(self, plan_input: PlanInput) -> PlanResult:
-        """Return what the model wants to do after the newest results; raises as `plan_start`."""
+        """Return the model's plan after the newest results; raises as `plan_start`."""
         return await self._plan(plan_input)
 
     async def summarize(self, messages: tuple[Message, ...], plan_input: PlanInput, history: History) -> str:
-        """Return a short summary of the messages, by one request to the model; raises as `plan_start`."""
+        """Return a short summary of the messages with one request to the model; raises as `plan_start`."""
         from .planning import summarize
 
         return await summarize(self._asking, messages, plan_input)
 
     def check_native(self, native: Sequence[NativeTool], tools: Sequence[ToolSpec]) -> None:
-        """Raise for native tools of the model's provider that it cannot have beside these other tools.
+        """Raise if the model cannot combine its provider's native tools with these other tools.
 
         Raises:
-            RegistrationError: as said.
+            RegistrationError: the model does not support the combination.
         """
         from .native_tools import check
 

@@ -38,10 +38,10 @@ _INSTRUCTIONS: Final = (
     "addressed to you. Write only the summary."
 )
 _MOST_CHARACTERS: Final = 2_000
-"""Length of one result."""
+"""Maximum length of one result, in characters."""
 
 _MOST_USELESS: Final = 3
-"""Attempts at one planning that may end with an answer that says nothing."""
+"""Maximum number of attempts at one planning that end with an unusable answer."""
 _REMINDERS: Final[Mapping[FinishReason, str]] = {
     "complete": "Your last answer was empty. Answer now, or call a tool.",
     "length": (
@@ -50,15 +50,15 @@ _REMINDERS: Final[Mapping[FinishReason, str]] = {
     ),
     "malformed": "Your last answer was malformed and was discarded. Answer again, or call a tool again.",
 }
-"""Reminders for a model that is asked again, by how its answer ended. A filtered answer gets no reminder."""
+"""Reminders before a second request, by how the first answer ended. A filtered answer gets no reminder."""
 
 
 async def request_plan(asking: ModelClient, plan_input: PlanInput) -> PlanResult:
-    """Ask the model for a plan; an unusable answer is requested once more.
+    """Request a plan from the model; an unusable answer is requested once more.
 
     Raises:
-        PlannerError: the provider will not answer this, however often it is asked.
-        ProviderError: it does not answer now, or says nothing.
+        PlannerError: the provider will not answer this request, no matter how often it is retried.
+        ProviderError: the provider is temporarily unable to answer, or the answer is unusable.
     """
     offered = request_options(plan_input, asking.model, asking.dialect)
     messages = transcript(plan_input.messages, asking.model, offered.projections)
@@ -84,7 +84,7 @@ async def _request_reply(
     offered: RequestOptions,
     plan_input: PlanInput,
 ) -> ModelReply:
-    """Return the model's answer, its calls under ids that are new in the conversation."""
+    """Return the model's answer, with call IDs that are new in the conversation."""
     ids = StreamedCallIds(_call_ids(messages), plan_input.step)
     telling = StreamReporter(plan_input.reports, ids, offered.own)
     asked = _with_reminder(messages, words)
@@ -116,7 +116,7 @@ def _rejection_reason(answer: ModelReply) -> str:
 
 
 def _with_reminder(messages: list[ModelMessage], words: str) -> list[ModelMessage]:
-    """Return the messages with a reminder of the runtime at their end."""
+    """Return the messages with a reminder from the runtime at the end."""
     if not words:
         return messages
     part = UserPromptPart(content=reminder(words))
@@ -150,17 +150,17 @@ def _reminders(plan_input: PlanInput, offered: RequestOptions) -> Iterator[str]:
 
 
 def _call_ids(messages: Iterable[ModelMessage]) -> Iterator[str]:
-    """Yield the ids of the calls, those of tools that the run does not have too."""
+    """Yield the IDs of all calls, including calls of tools that the run does not have."""
     for message in messages:
         if isinstance(message, ModelResponse):
             yield from (part.tool_call_id for part in message.parts if isinstance(part, ToolCallPart))
 
 
 def _interpret_reply(answer: ModelReply, offered: RequestOptions, plan_input: PlanInput) -> PlanResult | None:
-    """Interpret an answer as a plan; None where it is empty or was cut off.
+    """Interpret an answer as a plan; None if it is empty or was cut off.
 
-    Of an answer that came to its limit nothing but its words are taken: they may be half a sentence, while
-    half a call would do something else.
+    Only the text is used of an answer that reached its token limit: half a sentence is readable, but half a
+    call would do something else.
     """
     if answer.finish_reason == "complete":
         return _plan_of_response(answer.response, offered, plan_input)
@@ -178,7 +178,7 @@ def _interpret_reply(answer: ModelReply, offered: RequestOptions, plan_input: Pl
 
 
 def _with_facts(result: PlanResult, answer: ModelReply) -> PlanResult:
-    """Return a plan with what the provider says of the answer; a hand-over has no place for it."""
+    """Return a plan with the provider's facts of the answer; a hand-over has no field for them."""
     if not isinstance(result, CallTools | FinalResponse | FinalResult):
         return result
     return replace(result, provider=provider_facts(answer.response, answer.recited))
@@ -189,7 +189,7 @@ def _plan_of_response(
 ) -> PlanResult | None:
     """Return the plan of a complete answer; None when the answer is empty.
 
-    Calls of tools come first: a final result or a transfer beside them was decided without their results.
+    Tool calls come first: a final result or a hand-over next to them was decided without their results.
     """
     calls = [part for part in answer.parts if isinstance(part, ToolCallPart)]
     own = [call for call in calls if call.tool_name in offered.own]
@@ -202,20 +202,20 @@ def _plan_of_response(
         return _final_or_hand_over(own[0], text, native_json(answer, []), offered)
     if not text.strip():
         return None
-    if asked:  # the run ends, and nobody will answer them
+    if asked:  # the run ends, so the calls are never executed
         return FinalResponse(text=text)
     return _final_of_text(text, native_json(answer, []), offered)
 
 
 def _planned_call(call: ToolCallPart, offered: RequestOptions) -> PlannedCall:
-    """Return the call by the tool's own name, with arguments of the tool's own schema."""
+    """Return the call with the tool's own name, and arguments of the tool's own schema."""
     projection = offered.projections.get(call.tool_name)
     name = projection.tool if projection else call.tool_name
     return PlannedCall(name=name, arguments=_arguments(call, offered), id=call.tool_call_id)
 
 
 def _arguments(call: ToolCallPart, offered: RequestOptions) -> str:
-    """Return the arguments of a call as a document of the tool's own schema; what is none stays as it is."""
+    """Return a call's arguments as a document of the tool's own schema; unchanged if it is not JSON."""
     text = arguments_text(call.args)
     projection = offered.projections.get(call.tool_name)
     try:
@@ -237,14 +237,14 @@ def _final_or_hand_over(call: ToolCallPart, text: str, document: Json, offered: 
 
 
 def _final_of_text(text: str, document: Json, offered: RequestOptions) -> PlanResult:
-    """Return the plan that ends the run with a text, or with the JSON result that the text holds."""
+    """Return the plan that ends the run with a text, or with the JSON result that the text contains."""
     if offered.final and isinstance(result := _parse_json(text), dict | list):
         return FinalResult(result=result, native=document)
     return FinalResponse(text=text, native=document)
 
 
 def _parse_json(text: str) -> Json:
-    """Return the value of a JSON text; the text itself where it is not JSON, which the runtime rejects."""
+    """Return the value of a JSON text; the text itself if it is not JSON, which the runtime rejects."""
     try:
         document: Json = from_json(text.encode(), allow_inf_nan=False)
     except ValueError:
@@ -257,14 +257,14 @@ async def summarize(asking: ModelClient, messages: tuple[Message, ...], plan_inp
 
     Raises:
         PlannerError: the provider will not answer.
-        ProviderError: it does not answer now, says nothing, or does not come to an end.
+        ProviderError: the provider is temporarily unable to answer, or the answer is empty or incomplete.
     """
     text = "\n\n".join(_lines(messages))
     request = ModelRequest(parts=[UserPromptPart(content=f"<conversation>\n{text}\n</conversation>")])
     parameters = ModelRequestParameters(instruction_parts=[InstructionPart(content=_INSTRUCTIONS)])
     answer = await asking.request([request], parameters, {}, plan_input)
     words = (answer.response.text or "").strip()
-    if answer.finish_reason != "complete" or not words:  # half a summary would replace the whole conversation
+    if answer.finish_reason != "complete" or not words:  # half a summary would replace the conversation
         raise ProviderError(f"{asking.model.model_name}: the model gave no summary")
     return words
 

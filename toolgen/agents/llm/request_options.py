@@ -1,4 +1,4 @@
-"""The options of a request: its tools, the agents that may take over, the schema of the final result."""
+"""The options of a request: its tools, the agents that can take over, the schema of the final result."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from .declared_tools import definitions
 from .native_tools import natives
 
 _MOST_CHARACTERS: Final = 64
-"""Length of a tool's name (OpenAI, Anthropic)."""
+"""Maximum length of a tool's name (OpenAI, Anthropic)."""
 _MESSAGE: Final[dict[str, Json]] = {
     "type": "object",
     "properties": {
@@ -43,13 +43,13 @@ class RequestOptions:
     parameters: ModelRequestParameters
     settings: ModelSettings
     projections: Mapping[str, Projection] = field(default_factory=dict)
-    """Projections by the names that are sent: how a tool is declared and its arguments are read."""
+    """Projections by the name that is sent: how a tool is declared and its arguments are decoded."""
     transfers: Mapping[str, str] = field(default_factory=dict)
-    """Agents by the names of the tools that hand the conversation over to them."""
+    """Agents by the name of the tool that hands the conversation over to them."""
     final: str = ""
-    """Name of the tool that takes the final result; "" where the run ends with text."""
+    """Name of the tool that takes the final result; "" if the run ends with text."""
     key: str = ""
-    """The argument of it that is the result; "" where all of its arguments are."""
+    """The argument of that tool that contains the result; "" if all its arguments are the result."""
 
     @property
     def own(self) -> frozenset[str]:
@@ -122,7 +122,7 @@ def _instructions(plan_input: PlanInput) -> list[InstructionPart]:
 
 
 def _unique_name(name: str, taken: set[str]) -> str:
-    """Return a name that every provider takes, and add it to those that are taken."""
+    """Return a name that every provider accepts, and add it to `taken`."""
     safe = re.sub(r"[^a-zA-Z0-9_-]", "_", name)
     if len(safe) > _MOST_CHARACTERS or safe in taken:
         mark = hashlib.sha256(name.encode()).hexdigest()[:6]

@@ -25,17 +25,17 @@ from ..planner.portable import portable_arguments, portable_json, portable_text
 
 _NO_JSON: Final = "[arguments that cannot be written as JSON]"
 _NAME: Final = re.compile(r"[a-zA-Z0-9_-]{1,64}")
-"""Names of tools (OpenAI, Anthropic)."""
+"""Tool names that OpenAI and Anthropic accept."""
 _GEMINI_NAME: Final = re.compile(r"[a-zA-Z_][a-zA-Z0-9_.-]{0,63}")
 
 
 def arguments_text(arguments: str | Mapping[str, Json] | None) -> str:
-    """Return the arguments of a call as the text of JSON that the model wrote, broken ones too."""
+    """Return the arguments of a call as the JSON text that the model wrote, even if it is invalid."""
     if isinstance(arguments, str):
         return arguments or "{}"
     try:
         return to_json(arguments or {}).decode()
-    except ValueError:  # such as a lone surrogate, which has an escape and no UTF-8
+    except ValueError:  # for example a lone surrogate: JSON can escape it, UTF-8 cannot encode it
         pass
     try:
         return json.dumps(arguments)
@@ -44,7 +44,7 @@ def arguments_text(arguments: str | Mapping[str, Json] | None) -> str:
 
 
 def sanitize_response(answer: ModelResponse) -> ModelResponse:
-    """Return an answer without anything that is no JSON (RFC 8259); its calls have objects as arguments."""
+    """Return an answer without values that are not JSON (RFC 8259); arguments of its calls are objects."""
     return replace(
         answer,
         parts=[_part(part) for part in answer.parts],
@@ -72,7 +72,7 @@ def _part(part: ModelResponsePart) -> ModelResponsePart:
         case ToolCallPart():
             return replace(
                 part,
-                tool_name=portable_text(part.tool_name),  # type: ignore[arg-type]  # some have one name only
+                tool_name=portable_text(part.tool_name),  # type: ignore[arg-type]  # some have one fixed name
                 args=_arguments(part.args),  # type: ignore[arg-type]  # some are typed; JSON all the same
                 provider_details=details,
             )
@@ -83,7 +83,7 @@ def _part(part: ModelResponsePart) -> ModelResponsePart:
 
 
 def _arguments(arguments: str | Mapping[str, Json] | None) -> str | dict[str, Json]:
-    """Return arguments in their own form, text or object, where it is portable; else as text."""
+    """Return arguments in their own form, text or object, if it is portable; otherwise as text."""
     text = arguments_text(arguments)
     portable = portable_arguments(text)
     return dict(arguments) if isinstance(arguments, Mapping) and portable == text else portable

@@ -1,4 +1,4 @@
-"""Reports the parts of a streamed answer to the subscribers of the run, and assigns ids to its calls."""
+"""Reports the parts of a streamed answer to the subscribers of the run, and assigns IDs to its calls."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from ..planner.planner import PlanReports
 from .sanitizing import arguments_text
 
 _ID: Final = re.compile(r"[a-zA-Z0-9_-]{1,40}")
-"""Ids that every provider takes back: Anthropic's characters, OpenAI's length."""
+"""IDs that every provider accepts: Anthropic's characters, OpenAI's length."""
 
 
 class StreamedCallIds:
-    """Assigns ids to the calls of an answer, unique in the conversation; unique ids of the model stay."""
+    """Assigns IDs to the calls of an answer, unique in the conversation; keeps a model's unique IDs."""
 
     def __init__(self, taken: Iterable[str], step: int) -> None:
         self._taken = set(taken)
@@ -34,7 +34,7 @@ class StreamedCallIds:
         self._assigned: dict[tuple[int, str], str] = {}
 
     def assign_id(self, index: int, own: str) -> str:
-        """Return the id of the call at this index of the answer, to which the model gave the id `own`."""
+        """Return the ID of the call at this index of the answer; `own` is the ID that the model gave it."""
         if (index, own) not in self._assigned:
             self._assigned[index, own] = self._new(index, own)
         return self._assigned[index, own]
@@ -57,7 +57,7 @@ class StreamReporter:
         self._hidden = hidden
         self._calls: dict[int, tuple[str, str]] = {}
         self.offset = 0
-        """Parts that stood in earlier pieces of the answer."""
+        """Number of parts in earlier segments of the answer."""
 
     def report_event(self, event: ModelResponseStreamEvent) -> None:
         """Report one event of a stream."""

@@ -32,7 +32,7 @@ from .sanitizing import sanitize_response, sanitize_tool_name
 
 _WRITER: Final = "pydantic-ai"
 _MARKS_ERRORS: Final = frozenset({"anthropic"})
-"""Systems for which pydantic-ai marks a failed result and leaves its text alone; for others it wraps it."""
+"""Systems for which pydantic-ai marks a failed result and keeps its text; for others it wraps the text."""
 _TAKEN: Final = "Taken."
 _EMPTY: Final = "[empty message]"
 """Placeholder for a blank message, for providers that require text."""
@@ -42,12 +42,12 @@ _NOT_TAKEN: Final = (
 
 
 def reminder(text: str) -> str:
-    """Return a text of the runtime, marked so that no model takes it for one of a person or a tool."""
+    """Return a text of the runtime, marked so that no model attributes it to a person or a tool."""
     return f"<system-reminder>\n{text}\n</system-reminder>"
 
 
 def native_json(answer: ModelResponse, calls: Sequence[str]) -> Json:
-    """Return an answer as JSON, with the ids of the calls that the run makes of it."""
+    """Return an answer as JSON, with the IDs of the calls that the run creates from it."""
     document: list[Json] = ModelMessagesTypeAdapter.dump_python([sanitize_response(answer)], mode="json")
     return {"writer": _WRITER, "answer": document[0], "calls": list(calls)}
 
@@ -57,7 +57,7 @@ def transcript(
 ) -> list[ModelMessage]:
     """Return the messages in the form of pydantic-ai; equal messages give equal text.
 
-    Calls that another planner made are written as the model would write them, by the projections.
+    Calls from another planner are written as the model would write them, with the projections.
     """
     by_tool = {projection.tool: projection for projection in (projections or {}).values()}
     converted = _Transcript(model.system, accepted_media_types(model), by_tool)
@@ -73,7 +73,7 @@ def transcript(
 
 
 class _Transcript:
-    """Collects messages; everything between two answers of the model is one request."""
+    """Collects messages; all messages between two answers of the model form one request."""
 
     def __init__(self, system: str, media_types: Set[str], projections: Mapping[str, Projection]) -> None:
         self._system = system
@@ -84,7 +84,7 @@ class _Transcript:
         self._results: list[ModelRequestPart] = []
         self._words: list[ModelRequestPart] = []
         self._open: dict[str, tuple[str, str]] = {}
-        """Calls without a result by id: their names, and what stands in the place of a result."""
+        """Calls without a result by ID: the tool name, and the text to use if no result follows."""
 
     def add_user_message(self, message: UserMessage) -> None:
         words = []
@@ -151,10 +151,10 @@ class _Transcript:
         name = self._name(part.tool_name)
         if name == part.tool_name:
             return part
-        return replace(part, tool_name=name)  # type: ignore[arg-type]  # those with one name only have a good one
+        return replace(part, tool_name=name)  # type: ignore[arg-type]  # one fixed name is always valid
 
     def _name(self, name: str) -> str:
-        """Return the name that the provider was told of a tool, or one that it takes."""
+        """Return a tool's name as declared to the provider, or made acceptable for it."""
         projection = self._projections.get(name)
         return projection.name if projection else sanitize_tool_name(name, self._system)
 
@@ -166,14 +166,14 @@ class _Transcript:
         self._open = {}
         parts = [*self._results, *closed, *self._words]
         if not parts and (not self._messages or isinstance(self._messages[-1], ModelResponse)):
-            parts = [UserPromptPart(content=_EMPTY)]  # a person speaks first, last, and between two answers
+            parts = [UserPromptPart(content=_EMPTY)]  # requests come first, last and between answers
         if parts:
             self._messages.append(ModelRequest(parts=parts))
         self._results, self._words = [], []
 
 
 def _native(message: AssistantMessage) -> ModelResponse | None:
-    """Return the model's original answer; None where another planner wrote the message."""
+    """Return the model's original answer; None if another planner wrote the message."""
     document: Any = message.native
     if not isinstance(document, Mapping) or document.get("writer") != _WRITER:
         return None
@@ -188,7 +188,7 @@ def _native(message: AssistantMessage) -> ModelResponse | None:
 
 
 def _renamed(part: ModelResponsePart, names: Mapping[str, str]) -> ModelResponsePart:
-    """Return a call with the id that the run gave it."""
+    """Return a call with the ID that the run assigned to it."""
     if isinstance(part, ToolCallPart) and (name := names.get(part.tool_call_id, "")):
         return part if name == part.tool_call_id else replace(part, tool_call_id=name)
     return part
@@ -204,7 +204,7 @@ def _rebuilt(message: AssistantMessage, projections: Mapping[str, Projection]) -
 
 
 def _as_sent(call: PlannedCall, projection: Projection | None) -> str:
-    """Return the arguments of a call as the model would send them; those that it cannot stay as they are."""
+    """Return a call's arguments as the model would send them; unchanged if they cannot be encoded."""
     try:
         return projection.encode(call.arguments).decode() if projection else call.arguments
     except (ValueError, RecursionError):

@@ -1,7 +1,8 @@
 """Native tools without a class in pydantic-ai, which are added to requests unchanged.
 
-Each wire has its own place for them. OpenAI's Responses take them through a setting of pydantic-ai; for
-Anthropic and Google, whose models have no such setting, they are added where the model adds its own.
+Each wire format has its own place for them. OpenAI's Responses accept them through a setting of pydantic-ai.
+The models for Anthropic and Google have no such setting, so they are added where the model adds its own
+tools.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from .wrappers import class_named, unwrapped
 
 _VERSION: Final = re.compile(r"_\d{8}$")
 _NAMES: Final[Mapping[str, str]] = {"text_editor": "str_replace_based_edit_tool"}
-"""Names that Anthropic gives to its tools, where they are not the type without its version."""
+"""Names of Anthropic's tools that differ from the tool type without its version."""
 
 
 @dataclass(kw_only=True)
@@ -39,13 +40,13 @@ class VerbatimTool(AbstractNativeTool):
 
 
 class VerbatimModel(Model):
-    """A model that takes verbatim tools; the class of the author's model is its other base."""
+    """A model that accepts verbatim tools; its second base is the class of the author's model."""
 
     def document(self, kind: str, config: Mapping[str, Json]) -> dict[str, Json]:
         """Return a tool as the JSON object in the body of a request.
 
         Raises:
-            ValueError: the SDK of the provider does not take it.
+            ValueError: the provider's SDK does not accept it.
         """
         raise NotImplementedError
 
@@ -67,7 +68,7 @@ class VerbatimModel(Model):
 
 
 class _Responses(VerbatimModel):
-    """OpenAI's Responses API: verbatim tools go to `openai_native_tools`, after those that the author set."""
+    """OpenAI's Responses API: verbatim tools go to `openai_native_tools`, after the author's own."""
 
     def document(self, kind: str, config: Mapping[str, Json]) -> dict[str, Json]:
         return {"type": kind, **config}
@@ -89,8 +90,8 @@ class _Responses(VerbatimModel):
 class _Anthropic(VerbatimModel):
     """Anthropic's Messages API.
 
-    A tool that the client runs, such as `bash_20250124`, stands in the place of the function tool of its
-    name, which is what runs when the model calls it.
+    A tool that the client executes, for example `bash_20250124`, replaces the function tool of the same name;
+    that function tool is executed when the model calls it.
     """
 
     def document(self, kind: str, config: Mapping[str, Json]) -> dict[str, Json]:
@@ -121,7 +122,7 @@ class _Google(VerbatimModel):
         except ValidationError as error:
             first = error.errors(include_url=False, include_input=False)[0]
             raise ValueError(f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from None
-        # The SDK refuses what one of its two services lacks when it writes a request; that is too late.
+        # The SDK rejects fields that one of its two services lacks only when it writes a request: too late.
         write = getattr(models, "_Tool_to_vertex" if self._is_vertex else "_Tool_to_mldev", None)
         if write is not None:
             write(tool)
@@ -150,22 +151,22 @@ _CARRIERS: Final[Mapping[str, tuple[type[VerbatimModel], str]]] = {
     "AnthropicModel": (_Anthropic, "_add_native_tools"),
     "GoogleModel": (_Google, "_get_tool_config"),
 }
-"""Functions by pydantic-ai's class, whose SDK has to be installed, and the method that each needs."""
+"""Carrier classes by pydantic-ai's class, whose SDK has to be installed, and the method that each needs."""
 
 
 def without_version(kind: str) -> str:
-    """Return the type of a tool without the date that Anthropic's end with, such as `_20250124`."""
+    """Return the type of a tool without the date at the end of Anthropic's types, for example `_20250124`."""
     return _VERSION.sub("", kind)
 
 
 def verbatim_class(model: Model) -> type[VerbatimModel] | None:
-    """Return the class that lets a model take verbatim tools; None where its wire has no place for them."""
+    """Return the class that makes a model accept verbatim tools; None if its wire has no place for them."""
     carrier = _CARRIERS.get(class_named(model, _CARRIERS))
     return carrier[0] if carrier is not None and hasattr(model, carrier[1]) else None
 
 
 def verbatim_model_of(model: Model) -> VerbatimModel | None:
-    """Return the model inside that takes verbatim tools; None where it does not."""
+    """Return the unwrapped model if it accepts verbatim tools; None otherwise."""
     model = unwrapped(model)
     return model if isinstance(model, VerbatimModel) else None
 

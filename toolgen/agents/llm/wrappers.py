@@ -17,7 +17,7 @@ def unwrapped(model: Model) -> Model:
 
 
 def inner_models(model: Model) -> Iterator[Model]:
-    """Yield the models that a model stands for: those within wrappers and routers."""
+    """Yield the underlying models of a model, unwrapping wrappers and routers."""
     model = unwrapped(model)
     if isinstance(model, FallbackModel):
         for inner in model.models:
@@ -27,9 +27,9 @@ def inner_models(model: Model) -> Iterator[Model]:
 
 
 def class_named(model: Model, names: Container[str]) -> str:
-    """Return which class of pydantic-ai with one of these names a model is of; "" where it is of none.
+    """Return which of these pydantic-ai class names a model's class has; "" if none.
 
-    A class can be imported only where its SDK is installed.
+    The comparison is by name because a class can be imported only if its SDK is installed.
     """
     bases = (base for base in type(model).__mro__ if base.__module__.startswith("pydantic_ai."))
     return next((base.__name__ for base in bases if base.__name__ in names), "")

@@ -1,1 +1,1 @@
-"""The loop of a run: pure, so that an engine can run it again from a journal."""
+"""The loop of a run: pure, so that an engine can replay it from a journal."""

@@ -46,7 +46,7 @@ from .limits import LimitCounter
 
 
 class LoopCalls:
-    """Makes the calls of one run."""
+    """Executes the calls of one run."""
 
     def __init__(self, ctx: RunContext, facts: RunFacts, progress: LimitCounter, events: RunEvents) -> None:
         self._ctx = ctx
@@ -54,11 +54,11 @@ class LoopCalls:
         self._progress = progress
         self._events = events
         self._sequential: dict[str, AbstractAsyncContextManager[None]] = {}
-        """Locks by what sequential calls have in common; each lets one of them in at a time."""
+        """Locks by sequential key; each admits one call at a time."""
         self.time_left: float | None = None
-        """Seconds of the run's budget when its newest step began; a child gets no more."""
+        """Seconds left of the run's budget when its newest step began; the limit for child runs."""
         self.shares: Mapping[str, int] = {}
-        """Shares of the calls that the run has left, as `BatchAdmission.shares` of its newest batch."""
+        """Shares of the remaining calls of the run, as `BatchAdmission.shares` of its newest batch."""
 
     async def result(self, call: StepCall, step: int, place: int, refusal: str | None) -> CallRecord:
         """Return the final result of a call, after its waits and child runs."""
@@ -80,13 +80,13 @@ class LoopCalls:
         return done
 
     def _turn(self, call: StepCall) -> AbstractAsyncContextManager[None]:
-        """Return what a call holds while it is executed, so that sequential ones of a batch take turns."""
+        """Return the lock to hold while a call is executed; sequential calls of a batch run one by one."""
         if not call["is_sequential"]:
             return nullcontext()
         return self._sequential.setdefault(call.get("sequential_key", ""), self._ctx.one_by_one())
 
     async def _detached(self, call: StepCall, frozen: dict[str, Any]) -> PendingWorkDocument:
-        """Start a detached run for pending work of a call, and return where the call waits."""
+        """Start a detached run for pending work of a call, and return the position of the wait."""
         document: Any = {"frozen": frozen, "version": VERSION, "facts": self._facts}
         run_id = await self._ctx.detach(f"{WORK}{call['id']}", WAITING_CALL, document)
         return {"run_id": run_id, "op": "wait:1", "frozen": frozen}
@@ -96,12 +96,13 @@ class LoopCalls:
     ) -> CallRecord:
         """Return the result of a tool; a failure of the engine becomes the failure of the call.
 
-        One that is not timed only writes down what is there, and may do so after the time of the run.
+        If `is_timed` is false, the activity only records an existing result and can run after the run's time
+        is over.
         """
         left = self._progress.time_left(self._ctx.now()) if is_timed else None
         done = await attempt(self._ctx, op, activity, argument, left)
         if not isinstance(done, NoRecord):
-            return done  # type: ignore[no-any-return]  # as the activity returns it
+            return done  # type: ignore[no-any-return]  # the activity returns it
         match done.why:
             case "timeout":
                 return refused_call(call, _late(call), "timeout")
@@ -129,7 +130,7 @@ class LoopCalls:
         return await self._activity(f"answer:{call['id']}:{number}", "answer", argument, call)
 
     async def _expired(self, call: StepCall, frozen: dict[str, Json]) -> CallRecord:
-        """Return the result of a call whose time to be answered is over."""
+        """Return the result of a call whose waiting time is over."""
         if is_work({"frozen": frozen}):
             left: dict[str, Json] = {"unknown": left_work(EXPIRED)}
             return await self._stored(call, unknown_call(call, left))
@@ -140,13 +141,13 @@ class LoopCalls:
         return await self._stored(call, refused_call(call, why, status="denied"))
 
     async def _stored(self, call: StepCall, done: CallRecord) -> CallRecord:
-        """Return the result of a call that was not made, after the conversation has stored it.
+        """Return the result of a call that was not executed, after the conversation has stored it.
 
-        The planning that would write it never comes where the run is canceled before the batch is over.
+        If the run is canceled before the batch is over, the planning that would write it never happens.
         """
         if self._facts["in_conversation"]:
             argument: KeepArgument = {"answer": tool_answer(call, done)}
-            with suppress(ActivityFailed, PayloadTooLargeError):  # then the next planning writes it
+            with suppress(ActivityFailed, PayloadTooLargeError):  # the next planning writes it
                 await self._ctx.start(f"store:{call['id']}", "store", as_plain_json(argument))
         return done
 
@@ -170,7 +171,7 @@ class LoopCalls:
     async def run_child(
         self, op: str, agent: str, run_input: RunInput, call: StepCall | None = None
     ) -> RunDocument:
-        """Return how the run of another agent ended; one that did not begin or end is a failure."""
+        """Return the output of another agent's run; a run that did not begin or end is a failure."""
         event = AgentRunStarted(
             tool=call["tool"] if call else "", agent=agent, child_run_id=f"{self._ctx.run_id}/{op}"
         )
@@ -185,12 +186,12 @@ class LoopCalls:
             failure: Failure = {"kind": error.kind, "message": why, "causes": []}
             return empty_document(agent, "failed", failure)
         self._progress.add_wait(began, began + output["waited_s"])
-        return output  # type: ignore[no-any-return]  # as the loop returns it
+        return output  # type: ignore[no-any-return]  # the loop returns it
 
     async def _publish_events(
         self, call: StepCall, done: CallRecord, part: int | str, answered: str = ""
     ) -> None:
-        """Publish the events of a call; `answered` names what it waited for before."""
+        """Publish the events of a call; `answered` is the ID of the question that it waited for."""
         for number, event in enumerate(done["events"]):
             time = event["time"] or self._ctx.now()
             forwarded = {**with_answered_id(event, answered), **self._events.ids(call["id"]), "time": time}
@@ -198,7 +199,7 @@ class LoopCalls:
 
 
 class _AgentCallSteps:
-    """The steps of one call of a run, under the id of the call."""
+    """The steps of one call of a run, under the ID of the call."""
 
     keeps_work = False
 
@@ -217,7 +218,7 @@ class _AgentCallSteps:
 
 
 def _with_cap(run_input: RunInput, calls: int) -> RunInput:
-    """Return the input of a child run that makes at most so many calls."""
+    """Return the input of a child run that can make at most `calls` calls."""
     policy = run_input["facts"]["policy"]
     if (cap := policy["max_tool_calls"]) is not None and cap <= calls:
         return run_input
@@ -226,7 +227,7 @@ def _with_cap(run_input: RunInput, calls: int) -> RunInput:
 
 
 def _with_budget(run_input: RunInput, time_left: float | None) -> RunInput:
-    """Return the input of a child run with its time budget cut to that of the parent."""
+    """Return the input of a child run with its time budget limited to the parent's remaining time."""
     policy = run_input["facts"]["policy"]
     if time_left is None or (policy["time_budget"] is not None and policy["time_budget"] <= time_left):
         return run_input
@@ -253,15 +254,15 @@ def empty_document(agent: str, stop: StopReason, failure: Failure | None = None)
 def refused_call(
     call: StepCall, why: str, reason: str = "tool_unavailable", *, status: Any = "error"
 ) -> CallRecord:
-    """Return the result of a call that did not run, or did not end."""
+    """Return the result of a call that was not executed, or did not end."""
     retry = {"reason": reason, "message": why}
     return _without_executor(call, status, {"error": why}, retry=retry)
 
 
 def _late(call: StepCall) -> str:
-    """Return what is said of a call for which the run had no time left, and which may be made again.
+    """Return the error text of a call that ran out of the run's time and can be repeated.
 
-    One that runs once and had begun is of unknown outcome instead.
+    A call that runs once and had begun has an unknown outcome instead.
     """
     if call["start"].get("runs_once"):
         return f"{call['name']} was not run: the time of the run was over"
@@ -269,11 +270,11 @@ def _late(call: StepCall) -> str:
 
 
 def unknown_call(call: StepCall, outcome: dict[str, Json] = UNKNOWN) -> CallRecord:
-    """Return the record of a call of unknown outcome, as where its process or its time ended while it ran."""
+    """Return the record of a call with an unknown outcome: its process or its time ended while it ran."""
     return _without_executor(call, "unknown", outcome)
 
 
 def _without_executor(call: StepCall, status: Any, seen: dict[str, Json], **error: Any) -> CallRecord:
-    """Return the record of a call that has no result of its executor; the model reads `seen`."""
+    """Return the record of a call without a result from its executor; the model reads `seen`."""
     document = failure_document(call["tool"], call["id"], status, seen, **error)
     return cast(CallRecord, {**document, "events": [as_json(tool_end(document))]})

@@ -1,4 +1,4 @@
-"""The JSON documents that the loop and its activities exchange, as the journal of an engine keeps them."""
+"""The JSON documents that the loop and its activities exchange, as the journal of an engine stores them."""
 
 from __future__ import annotations
 
@@ -14,11 +14,12 @@ from toolgen.waiting.loop import CallOutcome
 
 LOOP: Final = "agent"
 LOOP_VERSION: Final = 9
-"""The only version of the loop that is executed; what changes for the runs of a journal raises it."""
+"""The only loop version that is executed; raise it for any change that affects runs in a journal."""
 
 TRANSFER: Final = "transfer:"
-"""Prefix of the key of the operation that hands the conversation over. The id of the run that takes over ends
-with the key.
+"""Prefix of the operation key that hands the conversation over.
+
+The ID of the run that takes over ends with the key.
 """
 
 AwaitKind = Literal["clarification", "questions", "confirmation", "external"]
@@ -49,14 +50,14 @@ class Parent(TypedDict):
     is_designed: NotRequired[bool]
     """Whether the call is designed, as `StepCall.is_designed`."""
     child: NotRequired[str]
-    """Id of the run itself, where no loop made the call."""
+    """ID of the child run itself, if no loop made the call."""
 
 
 class RunFacts(TypedDict):
-    """The facts of a run that never change; every activity gets them."""
+    """The facts of a run that never change; passed to every activity."""
 
     version: int
-    """The `LOOP_VERSION` with which it began."""
+    """The `LOOP_VERSION` with which the run began."""
     agent: str
     session_id: str
     turn_id: str
@@ -67,21 +68,25 @@ class RunFacts(TypedDict):
     restrict_to_tool: str
     parent: Parent | None
     depth: int
-    """Number of agents that called one another; 0 for a run that nobody called."""
+    """Nesting depth: number of agents above this run that called one another; 0 if no agent called it."""
     in_conversation: bool
-    """The run sees the session, and is a part of it."""
+    """Whether the run sees the session and is a part of it."""
     client: NotRequired[str]
-    """Agent whose client started the run, where another one answers in its place."""
+    """Agent whose client started the run, if another agent answers in its place."""
     requested_by: NotRequired[str]
     """The person for whom the run was started."""
     conversation: NotRequired[str]
-    """Agent whose conversation led to a run that is not a part of its session; it hears of what comes when
-    all is over."""
+    """Agent whose conversation led to a run outside its session.
+
+    It receives results that arrive after everything has ended.
+    """
     trace: NotRequired[str]
-    """The span that those of the run stand under in every process, as W3C Trace Context has it
-    (`traceparent`): that of the call which the run answers, else its own."""
+    """Parent span of the run's spans in every process, as W3C Trace Context `traceparent`.
+
+    It is the span of the call that the run answers, otherwise the run's own span.
+    """
     history_run_ids: NotRequired[list[str]]
-    """Runs that had the conversation before this one, oldest first, where there is no session."""
+    """Runs that had the conversation before this run, oldest first, if there is no session."""
 
 
 class RunInput(TypedDict):
@@ -91,7 +96,7 @@ class RunInput(TypedDict):
     message: str
     source: Literal["person", "agent", "runtime"]
     content: NotRequired[list[Json]]
-    """Links to the files that came with the message; none where it is missing."""
+    """Links to the files that came with the message; absent if there are none."""
 
 
 class ModelUsage(TypedDict):
@@ -103,44 +108,47 @@ class ModelUsage(TypedDict):
 
 
 class Dropped(TypedDict):
-    """A toolset that is missing in a request, and why."""
+    """A toolset that is missing from a request, and the reason."""
 
     toolset: str
     reason: str
 
 
 class MemoryStep(TypedDict):
-    """What a planning did with the memory of the host; a run whose plannings have it is remembered."""
+    """Memory report of a planning; a run is remembered if its plannings have one."""
 
     preloaded: NotRequired[int]
-    """Entries that the planning preloaded; missing where an earlier one of the run did, or none is to."""
+    """Number of preloaded entries; absent if an earlier planning of the run did it, or preloading is off."""
     has_failed: NotRequired[bool]
-    """The memory failed, and nothing was preloaded."""
+    """Whether the memory failed, so that nothing was preloaded."""
 
 
 class StepCall(TypedDict):
-    """A call that the planner wants, with the facts of its tool that the loop needs."""
+    """A call that the planner requests, with the facts of its tool that the loop needs."""
 
     id: str
     name: str
     arguments: str
     tool: str
-    """Id; the name as asked for when no tool has it."""
+    """ID of the tool; the requested name if no tool has it."""
     tags: list[str]
     is_bookkeeping: bool
     is_sequential: bool
-    """Whether the other sequential calls of its batch wait for its end, whatever process executes them."""
+    """Whether the other sequential calls of the batch wait for its end, in every executing process."""
     sequential_key: NotRequired[str]
-    """Key that sequential calls share; calls with the same key run one at a time. Without it, the key covers
-    all sequential calls of the batch.
+    """Key that sequential calls share; calls with the same key run one at a time.
+
+    Without it, the key covers all sequential calls of the batch.
     """
     starts_run: bool
-    """Whether the run of another agent answers it."""
+    """Whether the run of another agent answers the call."""
     is_designed: NotRequired[bool]
-    """Whether the design of the agent has the tool, so that a worker without it has another version; said
-    where many workers execute the runs."""
+    """Whether the design of the agent contains the tool, so that a worker without it has another version.
+
+    Set only if many workers execute the runs.
+    """
     start: dict[str, Json]
-    """The event that says that it was called."""
+    """The event that reports the start of the call."""
 
 
 class PlanArgument(TypedDict):
@@ -149,19 +157,19 @@ class PlanArgument(TypedDict):
     facts: RunFacts
     step: int
     new: list[Json]
-    """Messages since the planning before."""
+    """Messages since the previous planning."""
     hints: list[Json]
-    """The `ErrorDocument` of each failed call that can be repaired, with the id of its `tool`."""
+    """The `ErrorDocument` of each failed call that can be repaired, with the ID of its `tool`."""
     closing: str
     restrict_to_tool: str
     time_left: NotRequired[float]
-    """Seconds for the attempt, where there is a limit."""
+    """Seconds for the attempt, if there is a limit."""
     attempt: NotRequired[int]
-    """Number of the planning attempt, from 1; 1 if it is missing."""
+    """Number of the planning attempt, from 1; absent for 1."""
     message_ids: NotRequired[list[str]]
-    """Ids of what clients said into the run that is among what is new; none where it is missing."""
+    """IDs of client messages among the new messages of the run; absent if there are none."""
     is_back: NotRequired[bool]
-    """Another run had the conversation since the planning before; none had where it is missing."""
+    """Whether another run had the conversation since the previous planning; absent if not."""
 
 
 class CallsStep(TypedDict):
@@ -170,7 +178,7 @@ class CallsStep(TypedDict):
     kind: Literal["calls"]
     text: str
     provider: NotRequired[ProviderDocument]
-    """Facts of the provider about the text; missing if there are none."""
+    """Facts of the provider about the text; absent if there are none."""
     calls: list[StepCall]
     usage: list[ModelUsage]
     dropped: NotRequired[list[Dropped]]
@@ -183,9 +191,9 @@ class FinalStep(TypedDict):
     kind: Literal["final"]
     text: str
     result: Json
-    """The typed result; None where the run ends with text."""
+    """The typed result; None if the run ends with text."""
     is_truncated: NotRequired[bool]
-    """The text is not complete; it is where this is missing."""
+    """Whether the text is incomplete; absent if it is complete."""
     provider: NotRequired[ProviderDocument]
     usage: list[ModelUsage]
     dropped: NotRequired[list[Dropped]]
@@ -198,7 +206,7 @@ class ProblemStep(TypedDict):
     kind: Literal["problem"]
     problem: str
     is_malformed: bool
-    """It is a result of another shape than the one asked for."""
+    """Whether a result was returned whose shape does not match the requested one."""
     usage: list[ModelUsage]
     dropped: NotRequired[list[Dropped]]
     memory: NotRequired[MemoryStep]
@@ -234,18 +242,18 @@ Step: TypeAlias = CallsStep | FinalStep | ProblemStep | AwaitStep | HandOverStep
 
 
 class Retry(TypedDict):
-    """Whether and when a failed attempt at a planning is followed by another one."""
+    """Conditions for a further attempt after a failed planning attempt."""
 
     delay_s: float
     """Seconds until the next attempt."""
     total_s: float
-    """Seconds from the first attempt after which there is no other."""
+    """Seconds from the first attempt, after which there is no further attempt."""
     most_attempts: int
-    """Attempts that may fail like this one; 0 for no limit."""
+    """Maximum number of attempts that fail in this way; 0 for no limit."""
 
 
 class RetryStep(TypedDict):
-    """The attempt at a planning failed; what it reported is discarded, and `retry` says what follows."""
+    """The attempt at a planning failed; its reports are discarded, and `retry` tells what follows."""
 
     kind: Literal["retry"]
     reason: str
@@ -253,7 +261,7 @@ class RetryStep(TypedDict):
     usage: list[ModelUsage]
     dropped: NotRequired[list[Dropped]]
     is_store: NotRequired[bool]
-    """A store failed, and not the planner."""
+    """Whether a store failed, rather than the planner."""
 
 
 class ChildRun(TypedDict):
@@ -264,7 +272,7 @@ class ChildRun(TypedDict):
 
 
 class PendingWorkDocument(TypedDict):
-    """A call that was acknowledged, and waits in a run of its own."""
+    """A call that was acknowledged, and waits in its own run."""
 
     run_id: str
     op: str
@@ -276,26 +284,26 @@ class CallRecord(CallOutcome, total=False):
     """The record of a finished or suspended call."""
 
     reminder: str
-    """Reminder for the model after the result; none of its content blocks."""
+    """Reminder for the model after the result; not one of its content blocks."""
     run_artifacts: list[Json]
-    """Artifacts of the call and of the run that answered it, each with the id of its call."""
+    """Artifacts of the call and of the run that answered it, each with the ID of its call."""
     problem: str
-    """The tool wanted the impossible of its agent."""
+    """Error text if the tool requested an action that its agent cannot perform."""
     transfer: ChildRun | None
     is_escalated: bool
     is_unattended: bool
-    """There is no person to ask."""
+    """Whether there is no person to ask."""
     usage: list[ModelUsage]
 
 
 class Failure(TypedDict):
-    """Why a run failed."""
+    """Reason for the failure of a run."""
 
     kind: str
-    """`planner`, `malformed_response`, `limit`, or how the engine ended the run."""
+    """`planner`, `malformed_response`, `limit`, or the way in which the engine ended the run."""
     message: str
     causes: list[str]
-    """Causes of the failure, the nearest first, including those in the runs of other agents."""
+    """Causes of the failure, the nearest first, including causes in the runs of other agents."""
 
 
 class QuestionDocument(TypedDict):
@@ -330,7 +338,7 @@ class RunDocument(TypedDict):
     """The result of the loop."""
 
     agent: str
-    """Id of the agent that answered; another one after a hand-over."""
+    """ID of the agent that answered; after a hand-over, the agent that took over."""
     text: str
     result: Json
     stop: StopReason
@@ -338,18 +346,18 @@ class RunDocument(TypedDict):
     usage: list[ModelUsage]
     tool_calls: int
     children: int
-    """Runs that it started, and those that they started."""
+    """Number of runs that it started, including runs that those runs started."""
     artifacts: list[Json]
     pending: list[PendingWorkDocument]
-    """Work that goes on, and whose calls were acknowledged."""
+    """Acknowledged calls whose work continues."""
     waited_s: float
-    """Seconds for which it waited for a person."""
+    """Seconds that it waited for a person."""
     duration_s: NotRequired[float]
-    """Seconds from its beginning to its end, those of waiting included."""
+    """Seconds from its start to its end, including waiting times."""
     is_truncated: NotRequired[bool]
-    """The text is not complete; it is where this is missing."""
+    """Whether the text is incomplete; absent if it is complete."""
     provider: NotRequired[ProviderDocument]
-    """Facts of the provider about the text; missing if there are none."""
+    """Facts of the provider about the text; absent if there are none."""
 
 
 def tool_answer(call: StepCall, record: CallRecord) -> dict[str, Any]:
@@ -370,7 +378,7 @@ def tool_answer(call: StepCall, record: CallRecord) -> dict[str, Any]:
 
 
 def event_ids(facts: RunFacts | None) -> dict[str, Json]:
-    """Return the ids that the events of a run have, which those of its engine lack; none without facts."""
+    """Return the IDs to add to a run's events, which engine events lack; empty without facts."""
     if facts is None:
         return {}
     return {"session_id": facts["session_id"], "turn_id": facts["turn_id"], "agent_id": facts["agent"]}

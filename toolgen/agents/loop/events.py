@@ -1,4 +1,4 @@
-"""The events that the loop itself publishes, each once however often the loop is executed."""
+"""Events that the loop itself publishes, each of them once, no matter how often the loop is replayed."""
 
 from __future__ import annotations
 
@@ -52,13 +52,13 @@ def run_started(facts: RunFacts) -> RunStarted:
 
 
 def reply_of(step: CallsStep | FinalStep) -> AssistantReply:
-    """Return what a planner said, as the person reads it."""
+    """Return the planner's text as an event for the person."""
     is_truncated = step["kind"] == "final" and step.get("is_truncated", False)
     return AssistantReply(text=step["text"], is_truncated=is_truncated, provider=step.get("provider"))
 
 
 def copy_end(ended: FinalStep | RunDocument, document: RunDocument) -> None:
-    """Copy to the end of a run how its text ended, and what the provider says of it."""
+    """Copy the truncation flag and the provider's facts of the text to the run's end."""
     if ended.get("is_truncated"):
         document["is_truncated"] = True
     if provider := ended.get("provider"):
@@ -66,9 +66,9 @@ def copy_end(ended: FinalStep | RunDocument, document: RunDocument) -> None:
 
 
 def last_events(ended: EndedRun) -> list[dict[str, Json]]:
-    """Return the events that are missing in the log of a run that ended without its loop."""
+    """Return the events that are missing from the log of a run that ended without its loop."""
     run_input: RunInput = ended.input
-    if "resolved" in run_input:  # of a call that somebody resolved, which is no run of an agent
+    if "resolved" in run_input:  # the run of a resolved call is not an agent run
         return []
     if ended.log:
         ends = [_last_end(call, ended) for call in _open_calls(ended.log)]
@@ -79,14 +79,14 @@ def last_events(ended: EndedRun) -> list[dict[str, Json]]:
 
 @record
 class _OpenCall:
-    """A call of a run that ended before the call had its result."""
+    """A call without a result when its run ended."""
 
     start: Mapping[str, Any]
-    """Its `tool_start`."""
+    """The call's `tool_start` event."""
     asked: tuple[str, ...] = ()
-    """Names what it waited for, each time."""
+    """IDs of the questions that it waited for."""
     agent_run: str = ""
-    """The run of another agent that had begun to answer it."""
+    """ID of the other agent's run that had begun to answer it."""
 
 
 def _open_calls(log: Sequence[Mapping[str, Any]]) -> list[_OpenCall]:
@@ -124,10 +124,10 @@ def _last_end(call: _OpenCall, ended: EndedRun) -> dict[str, Json]:
 
 
 def _ends_without_start(ended: EndedRun) -> list[dict[str, Json]]:
-    """Return the ends of calls that had begun, and whose start is not in the log.
+    """Return the ends of calls that had begun, but whose start is not in the log.
 
-    On Temporal the log is written beside the calls, and lacks its newest piece where the server terminates a
-    run; nothing else says then that they may have run.
+    On Temporal, the log is written in parallel with the calls, and lacks its newest part if the server
+    terminates a run. Nothing else records then that these calls may have been executed.
     """
     started = {str(event.get("tool_call_id")) for event in ended.log if event.get("type") == "tool_start"}
     ids_of_begun = sorted(op.removeprefix(_TOOL) for op in ended.begun if op.startswith(_TOOL))
@@ -139,5 +139,5 @@ def _ends_without_start(ended: EndedRun) -> list[dict[str, Json]]:
 
 
 def _numbers(ops: Set[str], prefix: str) -> list[int]:
-    """Return the numbers of the operations that are numbered behind a prefix."""
+    """Return the numbers of the operations `<prefix>:<number>`."""
     return [int(op.rpartition(":")[2]) for op in ops if op.rpartition(":")[0] == prefix]

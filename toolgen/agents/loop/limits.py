@@ -1,8 +1,8 @@
 """Usage of the limits of a run, and the calls of a batch that its caps and tags allow. Pure.
 
-Callers pass the time. Calls of a run that answers a call count against the cap of the calling run. The calls
-that the calling run has left are divided among the runs of a batch, and the first run gets the remainder, so
-the cap holds whichever run ends first.
+Callers pass the time. Calls of a run that answers a call count against the cap of the calling run. The
+remaining calls of the calling run are divided among the runs of a batch, and the first runs get the
+remainder, so the cap holds no matter which run ends first.
 """
 
 from __future__ import annotations
@@ -28,19 +28,20 @@ class LimitCounter:
         self._most_failures: int | None = policy["max_consecutive_failed_tool_calls"]
         self._failures = 0
         self._waits: list[tuple[float, float]] = []
-        """Times of waiting that do not overlap, oldest first."""
+        """Waiting intervals that do not overlap, oldest first."""
         self.tool_calls = 0
-        """Those that count against the cap."""
+        """Number of calls that count against the cap."""
 
     @property
     def waited_s(self) -> float:
-        """Seconds for which the run waited for a person; they are not part of its budget."""
+        """Seconds that the run waited for a person; they are not part of its budget."""
         return sum(ended - began for began, ended in self._waits)
 
     def add_wait(self, began: float, ended: float) -> None:
         """Add an interval of waiting; overlapping intervals count once.
 
-        The sum is the same in whatever order they come: calls of a batch end in another one in a replay.
+        The sum does not depend on the order of the intervals, because calls of a batch can end in another
+        order in a replay.
         """
         if ended <= began:
             return
@@ -53,18 +54,18 @@ class LimitCounter:
         self._waits = sorted([*apart, (began, ended)])
 
     def time_left(self, now: float) -> float | None:
-        """Return the seconds of the budget that are left, always above 0; None without a budget."""
+        """Return the remaining seconds of the budget, always above 0; None without a budget."""
         if self._budget is None:
             return None
         return max(0.01, self._budget - (now - self._began - self.waited_s))
 
     def count_batch(self, statuses: Sequence[str]) -> None:
-        """Count a batch: if every call of it has failed, one more failure."""
+        """Count a batch: one more consecutive failure if all its calls failed; otherwise reset the count."""
         is_failure = all(status in _FAILED for status in statuses)
         self._failures = self._failures + 1 if is_failure else 0
 
     def exhausted(self, now: float) -> Literal["failure_cap", "time_budget", ""]:
-        """Return the name of the limit that is reached; "" while none is."""
+        """Return the name of the limit that was reached; "" if none."""
         if self._most_failures is not None and self._failures >= self._most_failures:
             return "failure_cap"
         if self._budget is not None and now - self._began - self.waited_s >= self._budget:
@@ -77,18 +78,20 @@ class BatchAdmission:
     """The decision about the calls of one batch."""
 
     refused: dict[str, str]
-    """Reasons by the id of a call that does not run; every other call runs."""
+    """Reasons by ID of the calls that do not run; all other calls run."""
     is_over_cap: bool
-    """The batch is more than the run has left, so none of it runs (Goa-AI: batches are atomic)."""
+    """Whether the batch has more calls than the run has left; then none runs (Goa-AI: atomic batches)."""
     counted: int
     """Calls that count against the cap."""
     shares: dict[str, int] = field(default_factory=dict)
-    """Calls that this run may make, by id of a call that another agent's run answers; "" has what any
-    other run may make that answers a call of the batch. Empty without a cap."""
+    """Call budgets of child runs, by ID of the call that the run answers; empty without a cap.
+
+    The entry "" is the budget of any other run that answers a call of the batch.
+    """
 
 
 def admit(calls: Sequence[StepCall], facts: RunFacts, used: int, restrict_to_tool: str) -> BatchAdmission:
-    """Return what runs; `used` are the calls that the run has counted so far."""
+    """Return which calls run; `used` is the number of calls that the run has counted so far."""
     refused = {call["id"]: why for call in calls if (why := _refusal(call, facts, restrict_to_tool))}
     counted = [call for call in calls if not call["is_bookkeeping"] and call["id"] not in refused]
     cap = facts["policy"]["max_tool_calls"]
@@ -103,19 +106,19 @@ def admit(calls: Sequence[StepCall], facts: RunFacts, used: int, restrict_to_too
 
 
 def _shares(admitted: Sequence[StepCall], left: int) -> dict[str, int]:
-    """Return how many of the calls that are left each run may make that answers a call of the batch."""
+    """Return how many of the remaining calls each run that answers a call of the batch can make."""
     runs = [call["id"] for call in admitted if call["starts_run"]]
     each, more = divmod(left, max(1, len(runs)))
     return {"": each, **{id_: each + (place < more) for place, id_ in enumerate(runs)}}
 
 
 def is_unrestricted(facts: RunFacts) -> bool:
-    """Return whether the run may use tools with any tags, and without."""
+    """Return whether the run can use tools with any tags and without tags."""
     return not facts["allowed_tags"] and not facts["denied_tags"]
 
 
 def is_allowed(tags: Sequence[str], facts: RunFacts) -> bool:
-    """Return whether the run may use a tool with these tags."""
+    """Return whether the run can use a tool with these tags."""
     allowed, denied = facts["allowed_tags"], facts["denied_tags"]
     if denied and not set(denied).isdisjoint(tags):
         return False

@@ -1,7 +1,7 @@
 """The loop of a run: plan, admit, execute, resume, until there is an answer or a limit is reached.
 
-It is deterministic: what it does follows from its input and from what its `RunContext` returns. It imports
-no clock, no randomness and no I/O, and reads no registry, so that an engine may run it again from a journal.
+It is deterministic: its behavior depends only on its input and on the results of its `RunContext`. It imports
+no clock, no randomness and no I/O, and reads no registry, so that an engine can replay it from a journal.
 """
 
 from __future__ import annotations
@@ -44,17 +44,17 @@ from .planning import STORE_FAILED, Plannings
 from .questions import ask
 
 _MOST_STEPS: Final = 1_000
-"""Plannings of one run, for those whose policy has no limit; fewer where its engine has no room for them."""
+"""Maximum number of plannings in one run, if its policy sets no limit; fewer if the engine lacks room."""
 _REMEMBER_S: Final = 300.0
-"""Seconds for an attempt to store what was said in the memory of the host."""
+"""Seconds for an attempt to store the conversation in the memory of the host."""
 _MOST_PROBLEMS: Final = 1
-"""Plannings, one after the other, that may be useless."""
+"""Maximum number of consecutive plannings with a rejected plan."""
 
 log = logger("toolgen.agents")
 
 
 async def agent_loop(ctx: RunContext, run_input: RunInput, *, most_steps: int = _MOST_STEPS) -> RunDocument:
-    """Return how the run ended. A failure of its planner or a limit is data in it; see `failure`.
+    """Return how the run ended. A failure of its planner or a limit is data in the result; see `failure`.
 
     Raises:
         NondeterminismError: another version of the loop began the run.
@@ -87,9 +87,9 @@ class _Run:
         self._hints: list[Json] = []
         self._restrict = self._facts["restrict_to_tool"]
         self._is_back = False
-        """Another run had the conversation since the newest planning."""
+        """Whether another run had the conversation since the newest planning."""
         self._message_ids: list[str] = []
-        """Ids of what clients said that is among what is new."""
+        """IDs of the client messages among the new messages."""
         self._step = 0
         self._problems = 0
         self._usage = self._plannings.usage
@@ -120,7 +120,7 @@ class _Run:
         return await self._close("step_cap")
 
     async def _handle(self, step: Step) -> RunDocument | None:
-        """Return the end of the run by this step; None where the run continues."""
+        """Return the end of the run if this step ends it; None if the run continues."""
         if step["kind"] == "problem":
             if self._problems == _MOST_PROBLEMS:
                 kind = "malformed_response" if step["is_malformed"] else "planner"
@@ -162,7 +162,7 @@ class _Run:
         return step
 
     async def _close(self, reason: StopReason) -> RunDocument:
-        """Return the end of a run at a limit: its planner gives a final answer without tools."""
+        """Return the end of a run at a limit: its planner returns a final answer without tools."""
         await self._events.phase("synthesizing", self._step)
         try:
             step = await self._plan(closing=reason)
@@ -174,7 +174,7 @@ class _Run:
         return await self._failed("limit", message, reason)
 
     def _add_runtime_message(self, text: str) -> None:
-        """Add a text of the runtime to what the planner hears next."""
+        """Add a text of the runtime to the planner's next input."""
         self._new.append({"type": "user", "text": text, "source": "runtime"})
 
     # Tools.
@@ -214,7 +214,7 @@ class _Run:
                 self._add_runtime_message(problem)
 
     async def _end_after_batch(self, results: list[CallRecord]) -> RunDocument | None:
-        """Return the end of the run by this batch; None where its planner plans again."""
+        """Return the end of the run if this batch ends it; None if its planner plans again."""
         for done in results:
             if transfer := done.get("transfer"):
                 op = f"{TRANSFER}{done['tool_call_id']}"
@@ -254,7 +254,7 @@ class _Run:
         self._restrict = self._facts["restrict_to_tool"] or step["restrict_to_tool"]
 
     async def _take_interrupts(self) -> None:
-        """Take the interrupts of clients since the last step, and wait while the run is paused."""
+        """Handle the interrupts of clients since the last step, and wait while the run is paused."""
         if not self._policy["interrupts_allowed"]:
             return
         number, is_paused = 0, False
@@ -277,7 +277,7 @@ class _Run:
                     log.warning("run %s drops a malformed interrupt", self._ctx.run_id)
 
     async def _hand_over(self, agent: str, run_input: RunInput, op: str) -> RunDocument | None:
-        """Hand the conversation over and return the other agent's end; None where it is handed back."""
+        """Hand the conversation over and return the other agent's end; None if it is handed back."""
         await self._record()
         self._calls.time_left = self._progress.time_left(self._ctx.now())
         output = await self._calls.run_child(op, agent, run_input)
@@ -303,9 +303,9 @@ class _Run:
     # The end.
 
     async def _escalate(self, results: list[CallRecord]) -> RunDocument:
-        """Return the end of a run that escalates; a turn that began with it returns the conversation.
+        """Return the end of a run that escalates; a turn that began with this run returns the conversation.
 
-        The run that handed it over in this turn has it back by going on.
+        A run that handed it over in this turn gets it back simply by continuing.
         """
         if self._facts["in_conversation"] and self._facts["parent"] is None:
             await self._ctx.start(
@@ -322,7 +322,7 @@ class _Run:
         return await self._complete(AssistantReply(text=text), result, stop)
 
     async def _record(self) -> None:
-        """Store in the session the messages that no planning will store."""
+        """Store messages in the session that no planning will store."""
         if self._new:
             argument = {"facts": self._facts, "step": self._step, "new": self._new}
             if self._message_ids:
@@ -331,13 +331,13 @@ class _Run:
             self._new, self._message_ids = [], []
 
     def _add_client_message(self, text: str, id_: str) -> None:
-        """Add what a client said to what the planner hears next; a pause has no text."""
+        """Add a client's message to the planner's next input; a pause has no text."""
         if text:
             self._new.append({"type": "user", "text": text, "source": "person"})
             self._message_ids += [id_] if id_ else []
 
     async def _final(self, step: FinalStep, stop: StopReason) -> RunDocument:
-        """Return the end of a run by its planner's final answer, which may be incomplete."""
+        """Return the end of a run with its planner's final answer, which may be incomplete."""
         document = await self._complete(reply_of(step), step["result"], stop)
         copy_end(step, document)
         return document
@@ -352,7 +352,7 @@ class _Run:
         return document
 
     async def _remember(self) -> None:
-        """Let the memory of the host store what was said, if it has one; the run ends as it would without."""
+        """Store the conversation in the host's memory, if it has one; a failure does not affect the run."""
         if not self._plannings.has_memory or not self._facts["in_conversation"]:
             return
         try:

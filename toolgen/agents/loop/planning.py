@@ -1,4 +1,4 @@
-"""One planning within the loop, with further attempts where the planner fails."""
+"""One planning within the loop, with further attempts if the planner fails."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from .events import RunEvents
 from .limits import LimitCounter
 
 _CLOSING_S: Final = 60.0
-"""Seconds for the last planning, where the policy gives no time for one."""
+"""Seconds for the last planning, if the policy sets no planning time."""
 _GRACE_S: Final = 2 * GRACE_S
-"""Seconds for an attempt to end itself when its time is over, before the engine ends it."""
+"""Seconds for an attempt to stop by itself after its time is over, before the engine stops it."""
 _CUT_SHORT: Final = ("timeout", "CancelledError")
-"""Kinds of failure of an attempt that was cut off."""
+"""Failure kinds of an attempt that was interrupted."""
 _MOST_CUT_SHORT: Final = 3
-"""Such attempts at one planning."""
+"""Maximum number of interrupted attempts at one planning."""
 STORE_FAILED: Final = "StoreError"
-"""Kind of the failure of a planning whose store has failed."""
+"""Failure kind of a planning whose store failed."""
 
 
 class Attempts:
@@ -32,7 +32,7 @@ class Attempts:
         self._began = began
         self._counted = 0
         self.made = 0
-        """Attempts that have begun."""
+        """Number of attempts that have begun."""
 
     def record_failure(self, retry: Retry, now: float) -> bool:
         """Record a failed attempt and return whether it was the last."""
@@ -52,7 +52,7 @@ class Attempts:
 
 
 class Plannings:
-    """Makes the plannings of one run."""
+    """Executes the plannings of one run."""
 
     def __init__(self, ctx: RunContext, facts: RunFacts, progress: LimitCounter, events: RunEvents) -> None:
         self._ctx = ctx
@@ -68,8 +68,8 @@ class Plannings:
         """Return the planner's step, after as many attempts as needed.
 
         Raises:
-            ActivityFailed: there is to be no other attempt; its kind is `LatePlanError` where the time of the
-                run is over, and `STORE_FAILED` where a store has failed.
+            ActivityFailed: there is no further attempt; its kind is `LatePlanError` if the time of the run is
+                over, and `STORE_FAILED` if a store has failed.
         """
         began = self._ctx.now()
         deadline = self._deadline(began, argument)
@@ -99,7 +99,7 @@ class Plannings:
             await self._events.publish(f"memory:{op}", preloaded)
 
     def _deadline(self, now: float, argument: PlanArgument) -> float | None:
-        """Return the time by which all attempts must end; None where the run has no time limit."""
+        """Return the time by which all attempts must end; None if the run has no time limit."""
         if argument["closing"]:
             return now + (self._timeout or _CLOSING_S)
         left = self._progress.time_left(now)
@@ -123,13 +123,13 @@ class Plannings:
             if error.kind not in _CUT_SHORT or is_late:
                 raise
             return _retry_at_once(error)
-        return step  # type: ignore[no-any-return]  # as the activity `plan` returns it
+        return step  # type: ignore[no-any-return]  # the activity `plan` returns it
 
     def _require_retry(self, op: str, step: RetryStep, attempts: Attempts, deadline: float | None) -> None:
-        """Count a failed attempt, and raise where no other one follows it.
+        """Count a failed attempt, and raise if no further attempt follows.
 
         Raises:
-            ActivityFailed: there is to be no other.
+            ActivityFailed: no further attempt follows.
         """
         now = self._ctx.now()
         if attempts.record_failure(step["retry"], now):

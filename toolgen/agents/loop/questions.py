@@ -14,7 +14,7 @@ from .limits import LimitCounter
 
 
 async def ask(ctx: RunContext, step: AwaitStep, id_: str, progress: LimitCounter, events: RunEvents) -> str:
-    """Return a person's answer to a planner's question; a rejected answer is asked for again."""
+    """Return a person's answer to a planner's question; if an answer is rejected, ask again."""
     number, reason = 1, ""
     while True:
         name = id_ if number == 1 else f"{id_}:{number}"
@@ -42,7 +42,7 @@ async def ask(ctx: RunContext, step: AwaitStep, id_: str, progress: LimitCounter
 
 
 async def _accepted(ctx: RunContext, argument: AcceptArgument) -> tuple[str | None, str]:
-    """Return the text of an accepted answer and ""; for a rejected one None and the reason."""
+    """Return the text and "" if an answer is accepted; otherwise None and the reason."""
     try:
         accepted: Any = await ctx.start(f"accept:{argument['about']['id']}", "accept", argument)  # type: ignore[arg-type]  # it is JSON
     except (ActivityFailed, PayloadTooLargeError) as error:

@@ -1,7 +1,7 @@
-"""OpenTelemetry spans of requests to models, which planners make: `chat` spans.
+"""OpenTelemetry `chat` spans for the model requests of planners.
 
-Names and attributes are those of OpenTelemetry's semantic conventions for generative AI ("Inference span");
-they hold nothing of what is said.
+Names and attributes follow OpenTelemetry's semantic conventions for generative AI ("Inference span"). They
+contain no message content.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ class Chat:
         cache_read_tokens: int | None = None,
         cache_creation_tokens: int | None = None,
     ) -> None:
-        """Record what a provider said of its response; never raises.
+        """Record the provider's facts about its response; never raises.
 
-        Input tokens are all of them, those that a cache has read and has kept included.
+        Input tokens are all input tokens, including cached tokens that were read or written.
         """
         if self._span is None:
             return
@@ -55,7 +55,7 @@ class Chat:
             for name, value in attributes.items():
                 if value is not None and value != "" and value != []:
                     self._span.set_attribute(name, value)
-        except Exception:  # noqa: BLE001 - a tracer of the host's; a span fails no call
+        except Exception:  # noqa: BLE001 - the host's tracer; a span never fails a call
             log.exception("the attributes of a span were not set")
 
 
@@ -63,24 +63,24 @@ _NO_CHAT: Final = Chat(None)
 
 
 class Chats:
-    """Makes the spans of the requests to models of one planning, or none."""
+    """Creates the spans of the model requests of one planning, or none."""
 
     def __init__(self, spans: ToolSpans | None = None, agent: str = "", session_id: str = "") -> None:
-        """Construct with the spans of the runtime, which may be without `chat` spans."""
+        """Construct with the spans of the runtime, in which `chat` spans may be disabled."""
         self._spans = spans if spans is not None and spans.makes_chats else None
         self._agent = agent
         self._session_id = session_id
 
     @contextmanager
     def of(self, model: str, *, provider: str = "", parameters: Attributes | None = None) -> Iterator[Chat]:
-        """Make a span of a request to a model current while it is sent and read.
+        """Make a span of a request to a model current while the request is sent and its response is read.
 
         An exception that leaves the block is recorded by type.
 
         Args:
-            model: As it is asked for.
-            provider: Its name in the conventions, such as `openai` or `aws.bedrock`.
-            parameters: Further attributes of the conventions, such as `gen_ai.request.temperature`.
+            model: Requested model name.
+            provider: Its name in the conventions, for example `openai` or `aws.bedrock`.
+            parameters: Further attributes of the conventions, for example `gen_ai.request.temperature`.
         """
         if self._spans is None:
             yield _NO_CHAT

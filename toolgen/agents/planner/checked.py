@@ -10,10 +10,10 @@ from toolgen.calls.steps.methods import takes, takes_sync_context
 
 
 def check_planner(user: str, planner: object) -> None:
-    """Raise where a planner is a class, or lacks a method of `Planner`; `user` is what it plans for.
+    """Raise if a planner is a class or lacks a method of `Planner`; `user` names what it plans for.
 
     Raises:
-        RegistrationError: as said, with the place of the class or of the method.
+        RegistrationError: the planner is invalid; the message has the source location of the class or method.
     """
     if isinstance(planner, type):
         name = planner.__name__
@@ -25,7 +25,7 @@ def check_planner(user: str, planner: object) -> None:
         function = getattr(planner, method, None)
         written, name = f"async def {method}(self, given)", f"{type(planner).__name__}.{method}"
         if not callable(function):
-            from toolgen.contract.executor_problems import place_of  # few planners need it
+            from toolgen.contract.executor_problems import place_of  # not needed for most planners
 
             raise RegistrationError(
                 f"{place_of(planner)}the planner of {user}, of {type(planner).__name__}, has no method "
@@ -43,7 +43,7 @@ def check_planner(user: str, planner: object) -> None:
 
 
 def _fault(function: Callable[..., object]) -> tuple[str, str] | None:
-    """Return what is wrong with a method, and what to write where its signature says too little."""
+    """Return what is wrong with a method, and a hint if its signature alone does not show the fix."""
     if inspect.isasyncgenfunction(function):
         return "yields", "return one plan, such as FinalResponse(text=…)"
     if inspect.ismethod(function) and takes_sync_context(function):

@@ -40,7 +40,7 @@ class CompletionSpec(Generic[R]):
 
 
 class CompletionError(ToolgenError):
-    """The model gave no answer of the declared shape, twice; `issues` of the last one are in the message."""
+    """The model twice returned no answer of the declared shape; the message has the last one's issues."""
 
 
 _RETRY: Final = PlannerRetry()
@@ -55,16 +55,17 @@ async def complete(
     limits: Limits = DEFAULT_LIMITS,
     retry: PlannerRetry = _RETRY,
 ) -> R:
-    """Return the model's answer; one that does not fit or exceeds the limits is requested once more.
+    """Return the model's answer; an answer that does not fit or exceeds the limits is requested once more.
 
-    A planner that is unavailable is asked again, as in runs.
+    A planner that is unavailable is retried, as in runs.
 
-    The planner may be the name of one, such as `openai:gpt-5`.
+    `planner` can be a planner name, for example `openai:gpt-5`.
 
     Raises:
         CompletionError: the second answer does not fit either.
-        ToolgenError: no planner has the name, its model cannot be asked, or it is no planner.
-        Exception: what the planner raises.
+        ToolgenError: there is no planner with this name, its model cannot be used, or the object is no
+            planner.
+        Exception: an exception of the planner.
     """
     plan = partial(_planned, _checked(spec.id, planner), retry)
     return await _completed(spec, plan, message, instructions, _Reports(lambda _: None), limits)
@@ -79,13 +80,14 @@ async def stream_completion(
     limits: Limits = DEFAULT_LIMITS,
     retry: PlannerRetry = _RETRY,
 ) -> AsyncIterator[str | R]:
-    """Yield the pieces of the model's answer as they come, and the typed answer at the end.
+    """Yield the pieces of the model's answer as they arrive, and the typed answer at the end.
 
-    The pieces of an answer that was asked for again follow those of the one before; only the end counts.
+    If the answer is requested again, its pieces follow the pieces of the first answer; only the typed answer
+    counts.
 
     Raises:
         CompletionError: as `complete`.
-        Exception: what the planner raises.
+        Exception: an exception of the planner.
     """
     pieces: asyncio.Queue[str | None] = asyncio.Queue()
     working = asyncio.ensure_future(
@@ -102,7 +104,7 @@ async def stream_completion(
     def ended(task: asyncio.Future[R]) -> None:
         pieces.put_nowait(None)
         if not task.cancelled():
-            task.exception()  # heard, if whoever reads is gone
+            task.exception()  # mark it as retrieved if the reader has gone
 
     working.add_done_callback(ended)
     try:
@@ -114,10 +116,10 @@ async def stream_completion(
 
 
 def _checked(completion: str, planner: Planner | str) -> Planner:
-    """Return the planner of a completion, made of its name where that is what it is.
+    """Return the planner of a completion, created from its name if it is a name.
 
     Raises:
-        ToolgenError: it cannot plan, or as `named_planner`.
+        ToolgenError: the object is no planner, or as `named_planner`.
     """
     made = named_planner(planner)
     check_planner(f"completion {completion!r}", made)
@@ -166,7 +168,7 @@ def _decoded(spec: CompletionSpec[R], answer: PlanResult, limits: Limits) -> R:
 
     Raises:
         ToolValidationError: it does not fit.
-        CompletionError: the planner wants something else than to answer.
+        CompletionError: the planner returned a plan other than an answer.
     """
     if isinstance(answer, FinalResult | FinalResponse) and (wrong := "; ".join(faults(answer))):
         raise CompletionError(f"the planner of {spec.id} returned a {type(answer).__name__}: {wrong}")
@@ -180,10 +182,10 @@ def _decoded(spec: CompletionSpec[R], answer: PlanResult, limits: Limits) -> R:
 
 
 async def _planned(planner: Planner, retry: PlannerRetry, plan_input: PlanInput) -> PlanResult:
-    """Return the planner's plan, with retries while it is unavailable; completions have no engine for them.
+    """Return the planner's plan; retry while it is unavailable, because completions have no engine for it.
 
     Raises:
-        Exception: what the planner raises, at the latest after `PlannerRetry.total_s`.
+        Exception: an exception of the planner, at the latest after `PlannerRetry.total_s`.
     """
     loop = asyncio.get_running_loop()
     attempts = Attempts(loop.time())

@@ -14,18 +14,18 @@ from .messages import Message, UserMessage
 
 @frozen_record
 class VisibleHistory:
-    """What a history policy shows of a conversation."""
+    """Part of a conversation that a history policy shows."""
 
     messages: tuple[Message, ...]
-    """Oldest first. What is still to be summarized is among them: without a summary nothing is lost."""
+    """Messages, oldest first, including those still to be summarized: without a summary nothing is lost."""
     to_summarize: tuple[RunMessages, ...] = ()
-    """The runs that a new summary has to take in; with that summary, `visible_history` leaves them out."""
+    """The runs that the next summary has to include; with that summary, `visible_history` leaves them out."""
     summary: UserMessage | None = None
-    """The summary so far, the first of the messages; None where there is none."""
+    """The previous summary, which is the first message; None if there is none."""
 
     @property
     def to_condense(self) -> tuple[Message, ...]:
-        """The messages for a summarizer: the summary so far, and the messages of runs that it lacks."""
+        """The messages for a summarizer: the previous summary, and the messages of the runs after it."""
         before = () if self.summary is None else (self.summary,)
         return (*before, *_messages(self.to_summarize))
 
@@ -35,8 +35,9 @@ def visible_history(
 ) -> VisibleHistory:
     """Return the messages that a history policy shows of these runs.
 
-    A turn is the runs of one `Turn.id`. Turns that the summary covers count no more, so that a new one is
-    due only when `summarize_after` further turns are over, or have more than `summarize_at` tokens.
+    A turn consists of the runs with one `Turn.id`. Turns that the summary covers no longer count, so a new
+    summary is due only when more than `summarize_after` further turns are there, or when they have more than
+    `summarize_at` tokens.
     """
     if history is None:
         return VisibleHistory(messages=_messages(runs))
@@ -60,7 +61,7 @@ def _shown(summary: Summary) -> UserMessage:
 
 
 def _after(runs: Sequence[RunMessages], run_id: str) -> tuple[RunMessages, ...]:
-    """Return the runs after one; all of them when it is not there, for then it is older than they are."""
+    """Return the runs after a run; all runs if it is missing, because then it is older than all of them."""
     places = [place for place, run in enumerate(runs) if run.turn.run_id == run_id]
     return tuple(runs[places[-1] + 1 :]) if places else tuple(runs)
 
@@ -68,7 +69,7 @@ def _after(runs: Sequence[RunMessages], run_id: str) -> tuple[RunMessages, ...]:
 def _split(
     runs: Sequence[RunMessages], history: History
 ) -> tuple[tuple[RunMessages, ...], tuple[RunMessages, ...]]:
-    """Return the runs of the older turns, and those of the newest, as many as are shown."""
+    """Return the runs of the older turns, and the runs of the newest turns that are shown."""
     turns = _turns(runs)
     most = len(turns) if history.keep_turns is None else history.keep_turns
     shown = turns[max(len(turns) - most, 0) :]
@@ -79,7 +80,7 @@ def _split(
 
 
 def _fitting(runs: Sequence[RunMessages], turns: Sequence[str], tokens: int) -> int:
-    """Return how many of the newest turns have room in so many tokens."""
+    """Return how many of the newest turns fit into this number of tokens."""
     sizes = dict.fromkeys(turns, 0)
     for run in runs:
         if run.turn.id in sizes:

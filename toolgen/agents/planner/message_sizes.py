@@ -14,13 +14,13 @@ from toolgen.contract.tokens import BYTES_OF_TOKEN, estimated_tokens
 from .messages import AssistantMessage, Message, ToolAnswer, ToolMessage
 
 _FILE: Final = 1_500
-"""Tokens of an image, a sound or another file beside a result."""
+"""Estimated tokens of an image, a sound or another file in a result."""
 _LEAST: Final = 200
-"""Characters of a result that stay where it is cut."""
+"""Minimum number of characters that remain of a truncated result."""
 
 
 def tokens_of(message: Message) -> int:
-    """Return about how many tokens a message is."""
+    """Return the estimated number of tokens of a message."""
     if isinstance(message, ToolMessage):
         return sum(_tokens_of_answer(answer) for answer in message.answers)
     texts = [message.text]
@@ -32,12 +32,12 @@ def tokens_of(message: Message) -> int:
 
 
 def within_tokens(messages: Sequence[Message], most: int, reads: Collection[str] = ()) -> tuple[Message, ...]:
-    """Return the messages with their old results left out, and large ones cut, as `most` tokens want it.
+    """Return the messages with old results left out and large ones truncated, to fit into `most` tokens.
 
-    What a person and a model said stays. Where a batch of results makes it more than `most`, those before it
-    are left out until half of that is there, so that the beginning stays the same for several plannings, and
-    the cache of a provider finds it again. A batch that is larger alone is cut. Of the calls in `reads`, by
-    id, the model is told where to read on.
+    Messages of people and of the model stay. If a batch of results exceeds `most`, older batches are left out
+    until half of `most` is reached, so that the beginning stays the same for several plannings and the
+    provider's prompt cache can match it. A batch that is larger than `most` by itself is truncated. For calls
+    whose ID is in `reads`, the text tells the model where to read on.
     """
     sent = [
         _cut_batch(message, most, reads) if isinstance(message, ToolMessage) else message
@@ -67,18 +67,18 @@ def _tokens_of_block(block: object) -> int:
 
 
 def is_marker(answer: ToolAnswer) -> bool:
-    """Return whether a result is the marker of one that the limit of bytes has cut."""
+    """Return whether a result is the marker of a result that was truncated by the byte limit."""
     return answer.status == "ok" and is_truncated(answer.text[:100].encode(errors="replace"))
 
 
 def with_place(answer: ToolAnswer, start: int) -> ToolAnswer:
-    """Return a result that is a JSON object with the arguments by which a model reads on in it."""
+    """Return a result that is a JSON object, with the arguments to read more of it added."""
     place = to_json({"call": answer.id, "start": start}).decode()
     return replace(answer, text=f'{answer.text[:-1]},"read_on":{place}}}')
 
 
 def _left_out(answer: ToolAnswer, reads: Collection[str]) -> ToolAnswer:
-    """Return a result without what it holds; a short one stays, for its note would be as long."""
+    """Return a result with its content left out; a short one stays, because its note would be as long."""
     if _tokens_of_answer(answer) <= _LEAST // BYTES_OF_TOKEN:
         return answer
     note, is_read = f"an earlier result of {len(answer.text)} characters", answer.id in reads
@@ -89,7 +89,7 @@ def _left_out(answer: ToolAnswer, reads: Collection[str]) -> ToolAnswer:
 
 
 def _cut_batch(message: ToolMessage, most: int, reads: Collection[str]) -> ToolMessage:
-    """Return the results of a batch, of which none has more than its share of the tokens."""
+    """Return the results of a batch, each truncated to its share of the tokens."""
     if tokens_of(message) <= most:
         return message
     share = max(most * BYTES_OF_TOKEN // max(len(message.answers), 1), _LEAST)

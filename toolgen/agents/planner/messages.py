@@ -19,14 +19,14 @@ from .provider_facts import ProviderFacts
 
 @frozen_record
 class PlannedCall:
-    """A call of a tool that a planner wants."""
+    """A tool call that a planner requests."""
 
     name: str
     """The wire name, as the model wrote it."""
     arguments: str = "{}"
-    """JSON text, as the model wrote it, maybe broken; in what a conversation keeps, that of an object."""
+    """JSON text as the model wrote it, possibly invalid; in a stored conversation always a JSON object."""
     id: str = ""
-    """The model's own; "" lets the runtime give one. What a run keeps is unique within its session."""
+    """The model's own ID; "" lets the runtime assign one. A stored ID is unique within its session."""
 
     @staticmethod
     def of(name: str, arguments: Mapping[str, Json] | None = None, *, id: str = "") -> PlannedCall:
@@ -40,9 +40,9 @@ class UserMessage:
 
     text: str
     source: Literal["person", "agent", "runtime", "memory"] = "person"
-    """`memory`: entries of earlier conversations, which are data; in plannings only, and never stored."""
+    """`memory`: entries of earlier conversations, which are data; only in plannings, and never stored."""
     content: tuple[Any, ...] = ()
-    """Files of the person, as blocks (MCP): links where they are stored, with the data for a planner."""
+    """Files of the person, as blocks (MCP): links in the store, with the data for a planner."""
     type: Literal["user"] = "user"
 
 
@@ -53,7 +53,7 @@ class AssistantMessage:
     text: str = ""
     calls: tuple[PlannedCall, ...] = ()
     native: Any = None
-    """The same in the words of the model's provider, as JSON; for the planner that wrote it."""
+    """The same message in the provider's own format, as JSON; for the planner that wrote it."""
     provider: ProviderFacts | None = None
     """Facts of the provider about the message; None if there are none."""
     type: Literal["assistant"] = "assistant"
@@ -71,13 +71,13 @@ class ToolAnswer:
     text: str
     """JSON text; exactly what the model sees."""
     reminder: str = ""
-    """The reminder for the model after it."""
+    """Reminder for the model after the result."""
     content: tuple[Any, ...] = ()
     """Blocks of text, images, audio and resources (MCP), as JSON."""
     bounds: Bounds | None = None
     """Bounds of a bounded result: how much of the data it shows."""
     artifacts: tuple[ArtifactRef, ...] = ()
-    """References for user interfaces; no planner gets them."""
+    """References for user interfaces; not passed to planners."""
     resolved_by: str = ""
     """Person who reported the outcome of a call whose outcome was unknown; "" for the result of the tool
     itself.
@@ -96,14 +96,14 @@ Message: TypeAlias = UserMessage | AssistantMessage | ToolMessage
 
 
 def without_artifacts(message: Message) -> Message:
-    """Return a message without the artifacts of its results, which no model may read."""
+    """Return a message without the artifacts of its results, which models must not read."""
     if not isinstance(message, ToolMessage) or not any(answer.artifacts for answer in message.answers):
         return message
     return replace(message, answers=tuple(replace(answer, artifacts=()) for answer in message.answers))
 
 
 def is_unchanging(message: Message) -> bool:
-    """Return whether nobody can change a message: it holds no JSON of a provider or a peer."""
+    """Return whether a message is immutable: it contains no JSON of a provider or a peer."""
     match message:
         case UserMessage():
             return not message.content
@@ -117,7 +117,7 @@ def messages_from_json(documents: Sequence[Any]) -> tuple[Message, ...]:
     """Return the messages of JSON documents.
 
     Raises:
-        ValueError: something in them is no message.
+        ValueError: a document is not a message.
     """
     messages: tuple[Message, ...] = _adapter().validate_python(documents)
     return messages
@@ -125,7 +125,7 @@ def messages_from_json(documents: Sequence[Any]) -> tuple[Message, ...]:
 
 @cache
 def _adapter() -> Any:
-    """Return pydantic's reader of messages; made at the first use, for it takes milliseconds."""
+    """Return pydantic's adapter for messages; created at first use, because it takes milliseconds."""
     from pydantic import Field, TypeAdapter
 
     return TypeAdapter(tuple[Annotated[Message, Field(discriminator="type")], ...])

@@ -1,4 +1,4 @@
-"""Planners by name: `demo`, or a model such as `openai:gpt-5`."""
+"""Planners by name: `demo`, or a model name, for example `openai:gpt-5`."""
 
 from __future__ import annotations
 
@@ -7,20 +7,21 @@ from .planner import Planner
 
 
 def check_name(name: str) -> None:
-    """Raise where a text is not the name of a planner; nothing is imported.
+    """Raise if a text is not the name of a planner; nothing is imported.
 
     Raises:
-        RegistrationError: as said.
+        RegistrationError: the text is not the name of a planner.
     """
     if name != DEMO:
         ModelName.parse(name)
 
 
 def named_planner(planner: Planner | str) -> Planner:
-    """Return a planner, made of its name where that is what it is.
+    """Return a planner, created from its name if it is a name.
 
     Raises:
-        ToolgenError: it names none, or its model cannot be asked: a package or a key is missing.
+        ToolgenError: there is no planner with this name, or its model cannot be used because a package or a
+            key is missing.
     """
     if not isinstance(planner, str):
         return planner
@@ -29,6 +30,6 @@ def named_planner(planner: Planner | str) -> Planner:
         from ..demo.planner import DemoPlanner
 
         return DemoPlanner()
-    from ..llm.planner import LLMPlanner  # with the packages of its provider
+    from ..llm.planner import LLMPlanner  # imports the packages of its provider
 
     return LLMPlanner(planner)

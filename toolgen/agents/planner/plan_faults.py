@@ -21,14 +21,14 @@ _CALL: Final = 'PlannedCall.of("name", {"argument": …})'
 
 
 class PlannerError(NonRetryableError):
-    """A planner cannot plan, and a retry would fail as well; the message says why."""
+    """A planner cannot plan, and a retry would fail too; the message has the reason."""
 
 
 def checked_plan(result: PlanResult, who: str = "the planner") -> PlanResult:
-    """Validate the value that a planner, or `who` stands for it, returned, and return it.
+    """Validate the value that a planner returned, and return it; `who` names the planner in errors.
 
     Raises:
-        PlannerError: it is none of the five, or not what it says.
+        PlannerError: it is none of the five plans, or one of its fields has the wrong type.
     """
     if wrong := "; ".join(faults(result)):
         raise PlannerError(f"{who} returned {type(result).__name__}; {wrong}")
@@ -36,9 +36,9 @@ def checked_plan(result: PlanResult, who: str = "the planner") -> PlanResult:
 
 
 def misused_record(error: Exception, who: str) -> PlannerError | None:
-    """Return the error of a planner that constructs a call or a plan with wrong arguments; None for another.
+    """Return the error for a planner that constructs a plan with wrong arguments; None for another error.
 
-    A retry would fail as well.
+    A retry would fail too.
     """
     for kind in (PlannedCall, CallTools, FinalResponse, FinalResult, Await, HandOver):
         if isinstance(error, TypeError) and str(error).startswith(f"{kind.__name__}.__init__()"):
@@ -81,7 +81,7 @@ def faults(result: object) -> Iterator[str]:
 
 
 def without_surrogates(result: PlanResult) -> PlanResult:
-    """Return the result without lone surrogates, which no log and no store takes."""
+    """Return the result without lone surrogates, which logs and stores reject."""
     match result:
         case CallTools():
             calls = tuple(map(_without_surrogates, result.calls))
@@ -129,7 +129,7 @@ def _wrong_calls(calls: Any) -> Iterator[str]:
 
 
 def _shown(calls: object) -> str:
-    """Return the type of what stands for calls, with the types of its items where it is a tuple or a list."""
+    """Return the type of a value that should be calls, with the types of its items if it is a sequence."""
     kind = type(calls).__name__
     if not isinstance(calls, tuple | list):
         return f"a value of type {kind}"
@@ -139,7 +139,7 @@ def _shown(calls: object) -> str:
 def _no_json(value: object) -> Iterator[str]:
     try:
         to_json(value)
-    except Exception as error:  # noqa: BLE001 - a value of the author's may raise anything; it is the fault that is yielded
+    except Exception as error:  # noqa: BLE001 - any exception of the author's value is the fault
         yield f"its result is not JSON: {error}"
 
 

@@ -1,7 +1,8 @@
 """The protocol of planners: they decide, turn by turn, which tools are called and what is answered.
 
-A planner is asked once at the start of a run and once after each batch of results. It sees the conversation
-and the tools, and returns one of five things. It may be slow, wrong and nondeterministic; the loop is not.
+A planner is called once at the start of a run and once after each batch of results. It receives the
+conversation and the tools, and returns one of five plans. It may be slow, wrong and nondeterministic; the
+loop is not.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ class CallTools:
 
     calls: tuple[PlannedCall, ...]
     text: str = ""
-    """Said beside them."""
+    """Text next to the calls."""
     native: Any = None
     """Answer as the provider sent it; see `AssistantMessage.native`."""
     provider: ProviderFacts | None = None
@@ -43,7 +44,7 @@ class FinalResponse:
     text: str
     native: Any = None
     is_truncated: bool = False
-    """The planner came to a limit before the text was complete."""
+    """Whether the planner reached a limit before the text was complete."""
     provider: ProviderFacts | None = None
 
 
@@ -62,13 +63,13 @@ class Await:
     """Plan to ask a person; the run continues with the answer."""
 
     kind: AwaitKind
-    """`external`: a result that comes from elsewhere."""
+    """`external`: a result that comes from outside."""
     question: str
     schema: Mapping[str, Json] | None = None
-    """JSON Schema of the answer, of the subset of `ToolOutcome.ask`; a text where there is none."""
+    """JSON Schema of the answer, within the subset of `ToolOutcome.ask`; None for a text."""
     missing_fields: tuple[str, ...] = ()
     restrict_to_tool: str = ""
-    """Wire name of the only tool that may be called next."""
+    """Wire name of the only tool that can be called next."""
     text: str = ""
     native: Any = None
 
@@ -78,9 +79,9 @@ class HandOver:
     """Plan to hand the conversation over to another agent."""
 
     agent: str
-    """Its id, out of `PlanInput.transfers`."""
+    """ID of the agent, one of `PlanInput.transfers`."""
     message: str = ""
-    """The message to it; the person's own message where this is empty."""
+    """Message to the agent; if empty, the person's own message."""
     native: Any = None
 
 
@@ -116,7 +117,7 @@ class PlanInput:
     """The input of one planning."""
 
     agent: str
-    """Id."""
+    """ID of the agent."""
     description: str
     run_id: str
     session_id: str
@@ -125,44 +126,45 @@ class PlanInput:
     step: int
     """Number of the planning in the run; the first is 0."""
     messages: tuple[Message, ...]
-    """The conversation as the history policy lets it be seen, oldest first; the last is what is new."""
+    """The conversation as shown by the history policy, oldest first; new messages are at the end."""
     tools: tuple[ToolSpec, ...]
-    """Those that may be called now, by their wire names, in a stable order."""
+    """The tools that can be called now, with their wire names, in a stable order."""
     native: tuple[NativeTool, ...] = ()
     agent_instructions: str = ""
     """Instructions of the agent, with the values of the state; "" if its design has none."""
     instructions: str = ""
     """Instructions of the toolsets and tools; the same tools give the same text."""
     retry_hints: tuple[RetryHint, ...] = ()
-    """Hints of the newest results: how to repair what failed."""
+    """Hints of the newest results: how to repair failed calls."""
     restrict_to_tool: str = ""
     """Wire name of the only tool that should be called next."""
     transfers: Mapping[str, str] = field(default_factory=dict)
-    """Descriptions of the agents that may take over, by id."""
+    """Descriptions of the agents that can take over, by ID."""
     result_schema: Mapping[str, Json] | None = None
-    """JSON Schema of the final result; None where the run ends with text."""
+    """JSON Schema of the final result; None if the run ends with text."""
     closing: str = ""
     """Reason why this is the last planning, in which only a final answer is accepted; "" otherwise."""
     reports: PlanReports
     chats: Chats = NO_CHATS
-    """Makes the spans of requests to models, for planners that ask one."""
+    """Creates the spans of model requests, for planners that use a model."""
 
 
 class Planner(Protocol):
     """Decides what a run does next.
 
-    A history policy with summaries needs a planner that has `summarize` too, and one that has `check_native`
-    can refuse native tools when its agent is registered; `LLMPlanner` has both.
+    A history policy with summaries needs a planner that also has `summarize`. A planner with `check_native`
+    can refuse native tools when its agent is registered. `LLMPlanner` has both.
     """
 
     async def plan_start(self, plan_input: PlanInput, /) -> PlanResult:
         """Return the first plan of a run.
 
         Raises:
-            PlannerUnavailableError: it cannot plan now; it is asked again for minutes (`PlannerRetry`).
-            PlannerError: it will not plan this; it is not asked again.
-            Exception: it is asked three times in all; the run is told its class, and its words only where
-                the class has `is_told = True`.
+            PlannerUnavailableError: it is temporarily unavailable; it is retried for minutes
+                (`PlannerRetry`).
+            PlannerError: it will not plan this; it is not retried.
+            Exception: any other failure; there are three attempts in all. The run's failure has the class of
+                the exception, and its message only if the class has `is_told = True`.
         """
         ...
 
@@ -172,7 +174,7 @@ class Planner(Protocol):
 
 
 def assistant_message_of(result: PlanResult) -> AssistantMessage:
-    """Return a plan as the assistant message that the conversation keeps."""
+    """Return a plan as the assistant message that the conversation stores."""
     match result:
         case CallTools():
             return AssistantMessage(

@@ -1,7 +1,7 @@
 """Text and arguments that every provider, store and engine accepts: UTF-8, JSON objects. Pure.
 
-Python and some providers read and write more than JSON has (RFC 8259): NaN, infinity, lone surrogates. A
-conversation keeps none of it, for whoever is sent it later may refuse the whole of it.
+Python and some providers read and write values that JSON does not have (RFC 8259): NaN, infinity, lone
+surrogates. A conversation never stores them, because a later recipient could reject the whole conversation.
 """
 
 from __future__ import annotations
@@ -17,14 +17,15 @@ from toolgen.contract.limits import portable_text as portable_text
 
 
 def escaped_text(text: str) -> str:
-    """Return the text of JSON with lone surrogates escaped, which readers of JSON then reject."""
+    """Return a JSON text with lone surrogates escaped, which JSON parsers then reject."""
     return text.encode(errors="backslashreplace").decode()
 
 
 def portable_arguments(text: str) -> str:
-    """Return the arguments of a call for storage: the same text where it is that of a JSON object.
+    """Return the arguments of a call for storage: the same text if it is a JSON object.
 
-    Anything else is quoted in an object, so that the model sees what it wrote beside the error it caused.
+    Anything else is quoted in an object, so that the model sees what it wrote next to the error that it
+    caused.
     """
     if not text.strip():
         return "{}"
@@ -32,7 +33,7 @@ def portable_arguments(text: str) -> str:
         document = from_json(text.encode(), allow_inf_nan=False)
         json.dumps(
             document, allow_nan=False
-        )  # as SDKs write it; not every number that can be read can be written
+        )  # as SDKs serialize it; not every number that can be parsed can be serialized
         if isinstance(document, dict):
             return text
     except (ValueError, RecursionError):
@@ -43,7 +44,7 @@ def portable_arguments(text: str) -> str:
 def portable_json(value: Any) -> Any:
     """Return a JSON value with null for numbers that JSON does not have, and portable texts.
 
-    What is no JSON at all stays as it is, for whoever keeps it to refuse.
+    A value that is not JSON at all stays unchanged; whatever stores it has to reject it.
     """
     match value:
         case str():

@@ -15,8 +15,9 @@ from toolgen.contract.record import frozen_record
 from .portable import portable_json
 
 FinishReason: TypeAlias = Literal["stop", "length", "content_filter", "tool_call", "error"]
-"""Reason for the end of an answer: it was complete, or ended at the token limit, by a filter, with calls, or
-by an error.
+"""Reason for the end of an answer.
+
+It was complete, reached the token limit, was stopped by a filter, made calls, or ended with an error.
 """
 
 
@@ -27,32 +28,31 @@ class Citation:
     url: str = ""
     """URL of a web page; "" for any other source."""
     document: str = ""
-    """The provider's own id of a file or a document; "" where it has none."""
+    """The provider's own ID of a file or a document; "" if it has none."""
     title: str = ""
     start: int | None = None
-    """Place in the text of the answer where the range begins, in Unicode code points; None where the provider
-    gives no range."""
+    """Start of the range in the answer's text, in Unicode code points; None without a range."""
     end: int | None = None
-    """Place after the range: `text[start:end]`."""
+    """Position after the range: `text[start:end]`."""
     is_marker: bool = False
-    """The range is a marker or a link that the model wrote, such as `[1]`, and not the text it supports."""
+    """Whether the range is a marker or link that the model wrote, for example `[1]`, not supported text."""
 
 
 @frozen_record
 class ProviderFacts:
-    """Facts of the provider about an answer; those that it does not state are absent."""
+    """Facts of the provider about an answer; facts that it does not report are absent."""
 
     finish_reason: FinishReason | None = None
     """Normalized finish reason; None if the provider's own reason has no equivalent."""
     provider_finish_reason: str = ""
-    """The provider's own word, such as `end_turn`."""
+    """The provider's own reason, for example `end_turn`."""
     citations: tuple[Citation, ...] = ()
     grounding: object = None
-    """The citation data of the provider, as JSON; only the conversation has it."""
+    """The citation data of the provider, as JSON; only stored in the conversation."""
 
 
 def facts_document(facts: ProviderFacts, length: int = sys.maxsize) -> ProviderDocument:
-    """Return the facts as events and records have them, with ranges within a text of this length only."""
+    """Return the facts for events and records; citation ranges beyond `length` of the text are removed."""
     document = _present(replace(facts, citations=(), grounding=None))
     if facts.citations:
         document["citations"] = [_present(_within(cited, length)) for cited in facts.citations]
@@ -60,7 +60,7 @@ def facts_document(facts: ProviderFacts, length: int = sys.maxsize) -> ProviderD
 
 
 def facts_of(document: ProviderDocument) -> ProviderFacts:
-    """Return the facts of a document by `facts_document`."""
+    """Return the facts of a document from `facts_document`."""
     cited = tuple([Citation(**each) for each in document.get("citations", ())])
     word = document.get("provider_finish_reason", "")
     return ProviderFacts(
@@ -69,7 +69,7 @@ def facts_of(document: ProviderDocument) -> ProviderFacts:
 
 
 def portable_facts(facts: ProviderFacts | None) -> ProviderFacts | None:
-    """Return the facts as every store takes them."""
+    """Return the facts in a form that every store accepts."""
     if facts is None:
         return None
     return replace(facts_of(portable_json(facts_document(facts))), grounding=portable_json(facts.grounding))
@@ -81,6 +81,6 @@ def _within(cited: Citation, length: int) -> Citation:
 
 
 def _present(record: ProviderFacts | Citation) -> dict[str, Json]:
-    """Return a record as JSON, without absent fields; a range may begin at 0."""
+    """Return a record as JSON, without absent fields; a start of 0 is kept."""
     document: dict[str, Json] = to_jsonable_python(record)
     return {name: value for name, value in document.items() if value or (name == "start" and value == 0)}

@@ -1,4 +1,4 @@
-"""Retries of a planner that is unavailable, and of a store that is: their delays and their limits."""
+"""Retries of an unavailable planner and of an unavailable store: their delays and their limits."""
 
 from __future__ import annotations
 
@@ -14,50 +14,50 @@ from toolgen.stores import StoreError
 from ..loop.documents import Retry
 
 MOST_FAILURES: Final = 3
-"""Attempts at one planning that may fail for other reasons than that a planner or a store is away."""
+"""Maximum failed attempts at one planning, not counting an unavailable planner or store."""
 _MOST_DOUBLINGS: Final = 30
 _FOREVER_S: Final = 1e9
 
 
 class PlannerUnavailableError(Exception):
-    """A planner is unavailable for now, such as by a rate limit of its provider."""
+    """A planner is temporarily unavailable, for example because of its provider's rate limit."""
 
     is_told = True
-    """The message becomes the failure of the run, so it must hold no secret."""
+    """The message becomes the failure of the run, so it must not contain secrets."""
 
     def __init__(
         self, message: str, *, retry_after: float | None = None, most_attempts: int | None = None
     ) -> None:
         super().__init__(message)
         self.retry_after = retry_after
-        """Seconds for which the planner asks to be left alone; None where it does not say."""
+        """Seconds that the planner asks to wait before the next attempt; None if it does not say."""
         self.most_attempts = most_attempts
-        """Attempts that are worth it, for a failure that costs money each time; None for no such limit."""
+        """Maximum number of attempts, for a failure that costs money each time; None for no such limit."""
 
 
 @frozen_record
 class PlannerRetry:
     """The retries of an unavailable planner: exponential backoff with full jitter.
 
-    The pause after attempt n is a random part of `initial_s * 2 ** (n - 1)`, at most `max_s`, in addition to
-    what the planner asks for (`Retry-After`). A run with less time than `total_s` stops when that is over.
-    Steps of a run on a store that is away are repeated in the same way.
+    The delay after attempt n is a random part of `initial_s * 2 ** (n - 1)`, at most `max_s`, in addition to
+    the delay that the planner requests (`Retry-After`). A run with less time than `total_s` stops when its
+    time is over. Run steps on an unavailable store are retried in the same way.
     """
 
     initial_s: float = 1.0
-    """The most seconds before the second attempt."""
+    """Maximum seconds before the second attempt."""
     max_s: float = 60.0
-    """The most seconds before any attempt, without what the planner asks for."""
+    """Maximum seconds before any attempt, without the delay that the planner requests."""
     total_s: float = 300.0
-    """Seconds from the first attempt after which there is no other; 0 for a single attempt."""
+    """Seconds from the first attempt after which there is no further attempt; 0 for a single attempt."""
     random: Callable[[], float] = field(default=random.random, repr=False)
-    """Returns a number from 0 to 1, the part of each pause."""
+    """Returns a number from 0 to 1, the random part of each delay."""
 
     def __post_init__(self) -> None:
-        """Raise for times that are not positive numbers of seconds.
+        """Raise if a time is not a valid number of seconds.
 
         Raises:
-            ValueError: `total_s` is negative, another time not positive, or one is not finite.
+            ValueError: `total_s` is negative, another time is not positive, or a time is not finite.
         """
         for name in ("initial_s", "max_s", "total_s"):
             value: float = getattr(self, name)
@@ -75,12 +75,12 @@ class PlannerRetry:
         return {"delay_s": asked + self.pause(attempt), "total_s": self.total_s, "most_attempts": most}
 
     def pause(self, attempt: int) -> float:
-        """Return the seconds after an attempt, counted from 1, without what a planner asks for."""
+        """Return the seconds after an attempt, counted from 1, without the delay that a planner requests."""
         return self.random() * min(self.max_s, self.initial_s * 2.0 ** min(attempt - 1, _MOST_DOUBLINGS))
 
 
 def _seconds(asked: float | None) -> float:
-    """Return the delay in seconds that a planner asks for, within bounds; 0 where it gives no number."""
+    """Return the delay in seconds that a planner requests, within bounds; 0 if it is not a number."""
     if asked is None or math.isnan(asked):
         return 0.0
     return min(max(asked, 0.0), _FOREVER_S)

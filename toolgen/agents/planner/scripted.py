@@ -13,16 +13,17 @@ from .plan_faults import PlannerError
 from .planner import FinalResponse, PlanInput, PlanResult
 
 ScriptStep: TypeAlias = PlanResult | str | Callable[[PlanInput], "PlanResult | str | Awaitable[PlanResult]"]
-"""Result of one planning: a plan, a string as the final response, or a function of the input that returns
-one.
+"""Result of one planning: a plan, a string as the final response, or a function of the input.
+
+A function returns a plan or a string.
 """
 
 
 class ScriptedPlanner:
-    """Plays one list of steps a run; the last list again for every further run.
+    """Plays one list of steps for each run; all further runs play the last list again.
 
-    Runs are told apart by their id, in the order in which this process sees them first. A process that goes
-    on with runs of another one counts anew: give it `by_message`, which needs no counting.
+    Runs are distinguished by ID, in the order in which this process first sees them. A process that continues
+    the runs of another process starts counting again; use `by_message`, which needs no counting.
     """
 
     def __init__(
@@ -30,16 +31,17 @@ class ScriptedPlanner:
         *runs: Sequence[ScriptStep],
         by_message: Mapping[str, Sequence[ScriptStep]] | None = None,
     ) -> None:
-        """Construct the planner of these lists.
+        """Construct the planner with these lists.
 
         Args:
-            runs: For the first run that is seen, for the second, and so on.
-            by_message: Lists by the beginning of the message that the run answers: the newest of its own
-                messages of a person, an agent or the runtime that begins with one, and of no turn before;
-                the longest beginning counts. A run for which there is none plays one of `runs`.
+            runs: The list for the first run, for the second run, and so on.
+            by_message: Lists by the beginning of the message that the run answers. That message is the newest
+                of the run's own messages, from a person, an agent or the runtime, that begins with one of the
+                keys; messages of earlier turns do not count. The longest matching key wins. A run without a
+                match plays one of `runs`.
 
         Raises:
-            ToolgenError: a text stands where a list of steps belongs.
+            ToolgenError: a run is a string instead of a list of steps.
         """
         for run in (*runs, *(by_message or {}).values()):
             if isinstance(run, str):
@@ -92,7 +94,7 @@ class ScriptedPlanner:
         return FinalResponse(text=step) if isinstance(step, str) else step
 
     def _beginning(self, plan_input: PlanInput) -> str | None:
-        """Return the key of the list for a run; None where no list is for it."""
+        """Return the key of the list for a run; None if no list matches."""
         for text in reversed(_texts_to(plan_input)):
             keys = [key for key in self._by_message if text.startswith(key)]
             if keys:
@@ -101,7 +103,7 @@ class ScriptedPlanner:
 
 
 def _texts_to(plan_input: PlanInput) -> list[str]:
-    """Return what was said to the run, oldest first: each of its plannings has left one message, too."""
+    """Return the messages to the run, oldest first; each of its plannings has added one message too."""
     texts, plannings = list[str](), plan_input.step
     for message in reversed(plan_input.messages):
         if isinstance(message, UserMessage):

@@ -1,1 +1,1 @@
-"""The messages of a conversation, and the stores that keep them."""
+"""The messages of a conversation, and the stores for them."""

@@ -61,41 +61,41 @@ _HOLDER: Final = """
     JOIN engine ON engine.id = active.engine_id WHERE session_id = ?
 """
 _MOST_CHARACTERS: Final = 8_000_000
-"""All texts together whose messages one store remembers; they take some 20 MB."""
+"""Maximum total length of the texts whose messages one store caches, about 20 MB; in characters."""
 _LONGEST: Final = 8_192
-"""Characters of such a text."""
+"""Maximum length of a cached text, in characters."""
 _LONGEST_RUN: Final = 16 * _LONGEST
-"""Characters of the texts of such a run."""
+"""Maximum total length of the texts of a cached run, in characters."""
 _PAGE: Final = 64
-"""Turns or runs that are read at a time."""
+"""Number of turns or runs per query."""
 MOST: Final = 2**63 - 1
-"""Largest value of a column of integers."""
+"""Largest value of an integer column."""
 
 
 _Rows: TypeAlias = Sequence[tuple[Any, str]]
-"""Places and texts of the messages of a run, in their order."""
+"""Positions and texts of the messages of a run, in order."""
 
 
 class ReadMessages:
-    """Messages by their texts, and those of runs by all of theirs; what is read again is not parsed again.
+    """Caches parsed messages by text, and the messages of runs by all their texts.
 
-    Nobody changes a message, so that all who read it have the same one. A text that holds JSON of a provider
-    or of a peer, which somebody may change, is parsed each time.
+    Messages are immutable, so all readers share one object. A text with JSON from a provider or a peer, which
+    a reader could change, is parsed each time.
     """
 
     def __init__(self, most: int = _MOST_CHARACTERS) -> None:
-        """Construct without messages, for texts of so many characters together."""
+        """Construct without messages, for texts with at most `most` characters in total."""
         self._most = most
         self._size = 0
         self._messages: dict[Hashable, tuple[Hashable, tuple[Message, ...], int]] = {}
-        """Texts, messages and characters, by text and by run; what was read last is at the end."""
+        """Texts, messages and size in characters, by text and by run; the most recently read is last."""
         self._lock = threading.Lock()
 
     def of(self, text: str) -> tuple[Message, ...]:
         """Return the messages of a text.
 
         Raises:
-            ValueError: something in it is no message.
+            ValueError: the text contains something other than messages.
         """
         messages = self._find(text, text)
         if messages is None:
@@ -104,10 +104,10 @@ class ReadMessages:
         return messages
 
     def of_run(self, run_id: str, steps: _Rows, answers: _Rows, spoken: _Rows) -> tuple[Message, ...]:
-        """Return the messages of a run, by the rows of its steps, its answers, and what was said into it.
+        """Return the messages of a run from the rows of its steps, its answers, and messages added to it.
 
         Raises:
-            SessionError: a text holds something that is no message.
+            SessionError: a text contains something other than messages.
         """
         texts = tuple([tuple([text for _, text in rows]) for rows in (steps, answers, spoken)])
         messages = self._find((run_id,), texts)
@@ -122,7 +122,7 @@ class ReadMessages:
         return messages
 
     def forget(self) -> None:
-        """Forget all messages: some of them are erased."""
+        """Clear the cache, because some messages were erased."""
         with self._lock:
             self._messages.clear()
             self._size = 0
@@ -156,7 +156,7 @@ def session_of(row: tuple[Any, ...]) -> Session:
     """Return the session of a row of `SESSION`.
 
     Raises:
-        SessionError: its labels are no JSON.
+        SessionError: its labels are not JSON.
     """
     session_id, agent, created_at, ended_at, text = row
     try:
@@ -175,10 +175,10 @@ def turn_of(row: tuple[Any, ...]) -> Turn:
 
 
 async def session_in(tx: Transaction, session_id: str, *, is_locked: bool = False) -> Session:
-    """Return a session, which no other transaction changes before the end of this one if it is locked.
+    """Return a session; if `is_locked`, no other transaction changes it before the end of this one.
 
     Raises:
-        UnknownSessionError: there is none.
+        UnknownSessionError: there is no such session.
     """
     read = tx.locked if is_locked else tx.rows
     for row in await read(f"{SESSION} WHERE id = ?", session_id):
@@ -195,7 +195,7 @@ async def begin(tx: Transaction, session: Session, turn: Turn) -> bool:
     if session.is_over:
         raise ended_session(turn.session_id)
     if not await tx.change(_BEGIN, turn.id, turn.session_id, turn.run_id, turn.agent, turn.started_at):
-        raise foreign_run(turn)  # another session, whose lock we do not have, was faster
+        raise foreign_run(turn)  # a concurrent insert for another session, whose lock we lack
     if session.agent != turn.agent:
         await tx.change(AGENT, turn.agent, turn.session_id)
     return True
@@ -207,7 +207,7 @@ async def renew(tx: Transaction, engine: EngineLease, now: float) -> None:
 
 
 async def holder_in(tx: Transaction, session_id: str, now: float) -> TurnHolder | None:
-    """Return the run that has the turn of a session; None where none has it."""
+    """Return the run that has the turn of a session; None if there is none."""
     for run_id, engine_id, taken_at, is_durable, alive_until in await tx.rows(_HOLDER, session_id):
         return TurnHolder(
             run_id=run_id,
@@ -244,7 +244,7 @@ async def messages_in(
     """Return the stored messages of each run, by step; as `SessionStore.run_messages`.
 
     Raises:
-        SessionError: the store holds something else there.
+        SessionError: the store contains something other than messages there.
     """
     most = MOST if before is None else before
     steps = await _texts(tx, "step", "message", run_ids, "AND step < ? ORDER BY run_id, step", most)
@@ -259,7 +259,7 @@ async def messages_in(
 async def _texts(
     tx: Transaction, place: str, table: str, run_ids: Sequence[str], rest: str = "", *values: int
 ) -> dict[str, list[tuple[object, str]]]:
-    """Return place and text of the rows of each run, in their order."""
+    """Return position and text of the rows of each run, in order."""
     rows: dict[str, list[tuple[object, str]]] = {}
     for page in pages(run_ids):
         query = f"SELECT run_id, {place}, messages FROM {table} {of_runs(page)} {rest}"
@@ -269,22 +269,22 @@ async def _texts(
 
 
 def pages(run_ids: Sequence[str]) -> Iterator[Sequence[str]]:
-    """Yield the runs, so many of them as one statement takes."""
+    """Yield the runs in pages that fit into one statement."""
     return (run_ids[first : first + _PAGE] for first in range(0, len(run_ids), _PAGE))
 
 
 def of_runs(page: Sequence[str]) -> str:
-    """Return the condition for rows of the runs of a page, which are its values."""
+    """Return the condition for rows of the runs of a page; the run IDs are its parameters."""
     return f"WHERE run_id IN ({', '.join('?' * len(page))})" if len(page) > 1 else "WHERE run_id = ?"
 
 
 def _messages(
     read: ReadMessages, rows: Iterable[tuple[object, str]], what: str, run_id: str
 ) -> list[Message]:
-    """Return the messages of places and texts; `what` names a place for a person.
+    """Return the messages of rows; `what` names the kind of position in error messages.
 
     Raises:
-        SessionError: a text holds something that is no message.
+        SessionError: a text contains something other than messages.
     """
     messages: list[Message] = []
     for place, text in rows:
@@ -299,13 +299,13 @@ def _messages(
 
 
 def messages_as_text(messages: Sequence[Message]) -> str:
-    """Return the messages as JSON text that `messages_from_text` reads back as they were.
+    """Return the messages as JSON text that `messages_from_text` parses back unchanged.
 
-    Half of a surrogate pair, which a model may well write, stays what it is; two halves that stand side by
-    side come back as the character that they mean (RFC 8259, section 7).
+    A lone surrogate, which a model can write, is preserved. Two adjacent surrogates come back as the
+    character that they encode (RFC 8259, section 7).
 
     Raises:
-        ValueError: there is no JSON for something in them.
+        ValueError: a value has no JSON form.
     """
     try:
         return _ENCODER.encode(list(messages))
@@ -314,10 +314,10 @@ def messages_as_text(messages: Sequence[Message]) -> str:
 
 
 def messages_from_text(text: str) -> tuple[Message, ...]:
-    """Return the messages of a text by `messages_as_text`.
+    """Return the messages of a text from `messages_as_text`.
 
     Raises:
-        ValueError: something in it is no message.
+        ValueError: the text contains something other than messages.
     """
     documents = json.loads(text)
     if not isinstance(documents, list):
@@ -326,10 +326,10 @@ def messages_from_text(text: str) -> tuple[Message, ...]:
 
 
 def with_answers(messages: Iterable[Message], answers: Mapping[str, ToolAnswer]) -> tuple[Message, ...]:
-    """Return what was said in a run, with the results of calls that no step has, by the id of the call.
+    """Return the messages of a run with the results of calls that are in no step, by call ID.
 
-    The results of a batch are in the order of its calls; those of calls without one are left out. What a
-    person has resolved is in the place of what a step has.
+    The results of a batch are in the order of its calls; calls without a result get none. A result that a
+    person resolved replaces the result in a step.
     """
     complete: list[Message] = []
     for message in [*messages, None]:
@@ -346,7 +346,7 @@ def with_answers(messages: Iterable[Message], answers: Mapping[str, ToolAnswer])
 
 
 def _has_result_of(message: Message | None, batch: AssistantMessage) -> bool:
-    """Return whether a message has results of a batch, and not of one whose calls the store has lost."""
+    """Return whether a message contains results of this batch, not of a batch whose calls were lost."""
     if not isinstance(message, ToolMessage):
         return False
     ids = {call.id for call in batch.calls}
@@ -361,7 +361,7 @@ def _with_resolved(message: ToolMessage, answers: Mapping[str, ToolAnswer]) -> T
 
 
 def answers_of(messages: Iterable[Message]) -> dict[str, ToolAnswer]:
-    """Return the results that the messages hold, by the id of the call."""
+    """Return the results in the messages, by call ID."""
     return {
         answer.id: answer
         for message in messages
@@ -372,7 +372,7 @@ def answers_of(messages: Iterable[Message]) -> dict[str, ToolAnswer]:
 
 def _plain(value: object) -> object:
     """Return a JSON value for a value that JSON does not have."""
-    names = _field_names(type(value))  # type: ignore[arg-type]  # classes have a hash
+    names = _field_names(type(value))  # type: ignore[arg-type]  # classes are hashable
     if names is not None:
         return {name: getattr(value, name) for name in names}
     return to_jsonable_python(value)
@@ -380,7 +380,7 @@ def _plain(value: object) -> object:
 
 @lru_cache(maxsize=64)
 def _field_names(kind: type) -> tuple[str, ...] | None:
-    """Return the names of the fields of a dataclass; None for another class."""
+    """Return the field names of a dataclass; None for another class."""
     return tuple(field.name for field in fields(kind)) if is_dataclass(kind) else None
 
 

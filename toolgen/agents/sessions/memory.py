@@ -10,13 +10,13 @@ from .tables import TableSessionStore
 
 
 class MemorySessionStore(TableSessionStore):
-    """Keeps sessions in tables in memory. Its calls may come from many threads."""
+    """Stores sessions in tables in memory. It can be called from several threads."""
 
     shared_instead: ClassVar = "PostgresSessionStore(database)"
 
     def __init__(self, *, clock: Callable[[], float] = time.time) -> None:
         """Construct a store; the clock returns seconds since 1970."""
-        from toolgen.stores.sqlite_file import SqliteMemory  # SQLite is for those who keep sessions
+        from toolgen.stores.sqlite_file import SqliteMemory  # SQLite is only for hosts with sessions
 
         from .sqlite import SESSIONS
 

@@ -1,7 +1,7 @@
 """Sessions, their turns, and the messages of each run.
 
-A turn is what a person says and all that follows from it. Its messages are written by the planning of each
-run, once for a step however often the step is tried.
+A turn is a person's message and everything that follows from it. The planning of each run writes its
+messages, once per step, no matter how often the step is retried.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from ..planner.messages import Message, ToolAnswer, UserMessage
 
 
 class SessionError(ToolgenError):
-    """A session does not exist, is over, or is not the expected one; the message says which."""
+    """A session does not exist, is over, or is not the expected one; the message tells which."""
 
 
 class UnknownSessionError(SessionError):
-    """No session has this id."""
+    """There is no session with this ID."""
 
-    is_told = True  # a run whose session is in another store has to say so
+    is_told = True  # a run whose session is in another store reports it
 
 
 class EndedSessionError(SessionError):
@@ -36,7 +36,7 @@ class Session:
 
     id: str
     agent: str
-    """Id of the agent that has the conversation now."""
+    """ID of the agent that has the conversation now."""
     created_at: float
     """Seconds since 1970."""
     ended_at: float | None = None
@@ -52,7 +52,7 @@ class Turn:
     """A run that belongs to a conversation."""
 
     id: str
-    """Id of the turn; a run that another one handed the conversation to has the same."""
+    """ID of the turn; a run that took the conversation over has the ID of the previous run's turn."""
     session_id: str
     run_id: str
     agent: str
@@ -69,26 +69,26 @@ class RunMessages:
 
 @frozen_record
 class Summary:
-    """A summary of the turns up to one."""
+    """A summary of all turns up to and including one turn."""
 
     text: str
     through: str
-    """Run id of the last turn in it."""
+    """Run ID of the last turn in the summary."""
 
 
 @frozen_record
 class EngineLease:
-    """The time until which an engine counts as running unless it renews the lease."""
+    """The lease of an engine: it counts as running until its lease expires without renewal."""
 
     engine_id: str
     is_durable: bool
-    """Its runs survive its process, so that a run of it that is not over goes on some day."""
+    """Whether its runs survive its process, so that its unfinished runs will be resumed."""
     seconds: float
 
 
 @frozen_record
 class TurnHolder:
-    """The run that has the turn of a session: no other one may begin before it is over."""
+    """The run that has the turn of a session: no other run can begin before it is over."""
 
     run_id: str
     engine_id: str
@@ -97,19 +97,19 @@ class TurnHolder:
     is_durable: bool
     """Whether the engine is durable."""
     is_alive: bool
-    """The lease of the engine is not over."""
+    """Whether the lease of the engine has not expired."""
 
 
 class SessionStore(Protocol):
-    """Keeps conversations. Each method is one atomic step, over all processes.
+    """Stores conversations. Each method is one atomic step, across all processes.
 
-    What it was given is committed when the method returns. A store in the file of the runs may commit what
-    `write`, `answer` and `release` were given by an operation of a run later, but never after the end of that
-    operation; whoever reads in the same process sees it at once.
+    Data is committed when the method returns. A store in the same file as the runs can commit the data that
+    an operation of a run passes to `write`, `answer` and `release` later, but before the end of that
+    operation; readers in the same process see the data at once.
     """
 
     async def create(self, session_id: str, agent: str, labels: Mapping[str, str] | None = None) -> Session:
-        """Return the session, made now unless it is there; its agent and labels stay then.
+        """Return the session; create it if it does not exist. An existing session keeps its agent and labels.
 
         Raises:
             EndedSessionError: it is over.
@@ -120,36 +120,37 @@ class SessionStore(Protocol):
         """Return a session.
 
         Raises:
-            UnknownSessionError: there is none.
+            UnknownSessionError: there is no such session.
         """
         ...
 
     async def list(
         self, *, state: Literal["open", "ended"] | None = None, after: str = "", limit: int = 100
     ) -> tuple[Session, ...]:
-        """Return sessions, the newest first; those after `after`; none where that one is gone."""
+        """Return sessions, newest first; only sessions after `after`, and none if that session is gone."""
         ...
 
     async def end(self, session_id: str) -> Session:
-        """End a session and return it; one that is over stays as it is.
+        """End a session and return it; a session that is over stays unchanged.
 
         Raises:
-            UnknownSessionError: there is none.
+            UnknownSessionError: there is no such session.
         """
         ...
 
     async def hand_over(self, session_id: str, agent: str) -> None:
-        """Give the conversation to another agent.
+        """Hand the conversation over to another agent.
 
         Raises:
-            UnknownSessionError: there is none.
+            UnknownSessionError: there is no such session.
         """
         ...
 
     async def begin(self, turn: Turn) -> None:
-        """Add a run to its session, at the end; its agent has the conversation then.
+        """Append a run to its session; the run's agent then has the conversation.
 
-        A run that is there stays where it is, even after the end of the session, and changes nothing.
+        A run that is already in the session keeps its position, even after the end of the session, and
+        changes nothing.
 
         Raises:
             UnknownSessionError: there is no such session.
@@ -161,11 +162,11 @@ class SessionStore(Protocol):
     async def take(
         self, turn: Turn, engine: EngineLease, messages: Sequence[Message], *, instead_of: str = ""
     ) -> TurnHolder:
-        """Give the turn of a session to a run if it is free; return the run that holds it.
+        """Assign the turn of a session to a run if it is free; return the run that holds it.
 
-        The run gets it where no other one has it, or the one to be replaced does. It is then added to the
-        session as by `begin`, and what is new of it keeps these messages as its step 0. The lease of the
-        engine is renewed in any case.
+        The run gets the turn if no run has it, or if the run `instead_of` has it. It is then appended to the
+        session as with `begin`, and a new run stores these messages as its step 0. The lease of the engine is
+        renewed in any case.
 
         Raises:
             SessionError: as `begin`.
@@ -173,11 +174,11 @@ class SessionStore(Protocol):
         ...
 
     async def holder(self, session_id: str) -> TurnHolder | None:
-        """Return the run that has the turn of a session; None where none has it."""
+        """Return the run that has the turn of a session; None if there is none."""
         ...
 
     async def release(self, session_id: str, run_id: str) -> None:
-        """Release the turn of a session that this run holds; no effect where another run holds it."""
+        """Release the turn of a session that this run holds; no effect if another run holds it."""
         ...
 
     async def beat(self, engine: EngineLease) -> None:
@@ -191,9 +192,10 @@ class SessionStore(Protocol):
     async def write(
         self, run_id: str, step: int, messages: Sequence[Message], *, message_ids: Sequence[str] = ()
     ) -> None:
-        """Store the messages of one step of a run; replaces earlier ones of the step.
+        """Store the messages of one step of a run; replaces earlier messages of the step.
 
-        What was spoken into the run under `message_ids` is in the step, and no more beside it.
+        The messages that `speak` stored under `message_ids` are part of the step and no longer listed
+        separately.
         """
         ...
 
@@ -202,18 +204,18 @@ class SessionStore(Protocol):
         ...
 
     async def answer(self, run_id: str, answer: ToolAnswer) -> None:
-        """Store the result of a call of a run, in the place of the one stored before.
+        """Store the result of a call of a run; replaces an earlier result of the call.
 
-        It is among what was said for as long as no step has the results of the call's batch; a result that
-        a person has resolved (`ToolAnswer.resolved_by`) also then, in the place of the one in the step.
+        It is part of the run's messages as long as no step has the results of the call's batch. A result that
+        a person resolved (`ToolAnswer.resolved_by`) replaces the result in the step even then.
         """
         ...
 
     async def run_messages(self, run_id: str, *, before: int | None = None) -> tuple[Message, ...]:
-        """Return the messages of a run, by step; with `before`, only those of earlier steps.
+        """Return the messages of a run, by step; with `before`, only the messages of earlier steps.
 
-        What was spoken into it and is in no step comes last, or not at all with `before`. The result is
-        empty for a run that nobody wrote of.
+        Messages from `speak` that are in no step come last; with `before`, they are left out. The result is
+        empty for a run without messages.
         """
         ...
 
@@ -224,28 +226,28 @@ class SessionStore(Protocol):
 
         Args:
             session_id: The session.
-            newest: Only the runs of so many turns, the newest ones.
-            after: Only the runs after this one; all of them where the session has no such run.
+            newest: Only the runs of this number of newest turns.
+            after: Only the runs after this run; all runs if the session has no such run.
 
         Raises:
-            UnknownSessionError: there is none.
+            UnknownSessionError: there is no such session.
         """
         ...
 
     async def turns(self, session_id: str, *, limit: int | None = None) -> tuple[Turn, ...]:
-        """Return the runs of a session without their messages, oldest first; the first ones with `limit`.
+        """Return the runs of a session without their messages, oldest first; only the first `limit` runs.
 
         Raises:
-            UnknownSessionError: there is none.
+            UnknownSessionError: there is no such session.
         """
         ...
 
     async def summary(self, session_id: str) -> Summary | None:
-        """Return the newest summary; None where there is none."""
+        """Return the newest summary; None if there is none."""
         ...
 
     async def summarize(self, session_id: str, summary: Summary) -> None:
-        """Store a summary in the place of the previous one.
+        """Store a summary; it replaces the previous one.
 
         Raises:
             UnknownSessionError: there is no such session.
@@ -253,20 +255,21 @@ class SessionStore(Protocol):
         ...
 
     async def forget(self, before: float) -> int:
-        """Drop sessions that ended before this second since 1970, with their messages; return how many.
+        """Drop sessions that ended before this time, in seconds since 1970; return their number.
 
-        What was said in runs of no session goes too, where the run's newest step was written before it.
+        Their messages are dropped too, and the messages of runs without a session whose newest step was
+        written before this time.
         """
         ...
 
     async def unused(
         self, *, keep: int | None = None, keep_s: float | None = None
     ) -> tuple[UnusedSession, ...]:
-        """Return the sessions that are not to be kept, the longest unused first; open and ended ones.
+        """Return the sessions beyond the retention limits, longest unused first; open and ended ones.
 
         Args:
-            keep: All but so many are not kept, those that were used last.
-            keep_s: Those not used for so many seconds are not kept either.
+            keep: Maximum number of sessions to keep; the most recently used are kept.
+            keep_s: Sessions unused for more than this number of seconds are not kept either.
         """
         ...
 
@@ -274,7 +277,8 @@ class SessionStore(Protocol):
         """End a session as of its last use.
 
         Returns:
-            False where it is not there, was used since, or a run has its turn; it stays as it is then.
+            False if the session does not exist, was used since, or has a run with its turn; it is unchanged
+            then.
         """
         ...
 
@@ -283,9 +287,9 @@ class SessionStore(Protocol):
         ...
 
     async def forget_runs(self, run_ids: Sequence[str]) -> None:
-        """Drop what was said in those of the runs that are in no conversation, nor below a run of one.
+        """Drop the messages of the runs that are in no conversation, nor below a run in a conversation.
 
-        Such as a run of `one_shot`, and one that answers a direct call of an agent's tool.
+        For example a run of `one_shot`, or a run that answers a direct call of an agent's tool.
         """
         ...
 
@@ -293,7 +297,7 @@ class SessionStore(Protocol):
 def newest_turns(newest_first: Iterable[Turn], newest: int | None, after: str) -> tuple[Turn, ...]:
     """Return the runs that `SessionStore.transcript` shows, oldest first.
 
-    It takes no more of the runs of the session than it has to, which come the newest first.
+    It consumes only as many of the session's runs as needed; they are passed newest first.
     """
     shown: list[Turn] = []
     ids: set[str] = set()
@@ -306,13 +310,13 @@ def newest_turns(newest_first: Iterable[Turn], newest: int | None, after: str) -
 
 
 def with_those_above(run_id: str) -> list[str]:
-    """Return the id of a run and those that the runs above it may have; a child's is `PARENT/…`."""
+    """Return the ID of a run and the possible IDs of the runs above it; a child's ID is `PARENT/…`."""
     parts = run_id.split("/")
     return ["/".join(parts[:count]) for count in range(1, len(parts) + 1)]
 
 
 def unknown_session(session_id: str) -> UnknownSessionError:
-    """Return the error of an id that no session has."""
+    """Return the error for an ID that no session has."""
     return UnknownSessionError(
         f"the session {session_id!r} is not in this store; all processes that share runs must share the "
         "store",
@@ -321,12 +325,12 @@ def unknown_session(session_id: str) -> UnknownSessionError:
 
 
 def ended_session(session_id: str) -> EndedSessionError:
-    """Return the error of a session that is over."""
+    """Return the error for a session that is over."""
     return EndedSessionError(f"the session {session_id!r} has ended", hint="start a session with a new id")
 
 
 def foreign_run(turn: Turn) -> SessionError:
-    """Return the error of a turn whose run belongs to another session, without naming that session."""
+    """Return the error for a run that belongs to another session, without naming that session."""
     return SessionError(
         f"the run {turn.run_id!r} does not belong to the session {turn.session_id!r}",
         hint="give each run an id of its own",
@@ -334,10 +338,10 @@ def foreign_run(turn: Turn) -> SessionError:
 
 
 def check_ids(*ids: str) -> None:
-    """Refuse ids that a file could not hold.
+    """Raise for IDs that cannot be stored in a file.
 
     Raises:
-        SessionError: one holds a lone surrogate.
+        SessionError: an ID contains a lone surrogate.
     """
     for id_ in ids:
         try:
@@ -350,24 +354,25 @@ def check_ids(*ids: str) -> None:
 
 @frozen_record
 class UnusedSession:
-    """A session that is not to be kept."""
+    """A session beyond the retention limits."""
 
     session_id: str
     used_at: float
-    """Time of its creation, its end, or the newest data of its newest turn, whichever is latest; in seconds
-    since 1970.
+    """Time of its last use, in seconds since 1970.
+
+    It is the latest of the times of its creation, its end, and the newest data of its newest turn.
     """
 
 
 def not_kept(
     used: Iterable[tuple[str, float]], keep: int | None, before: float | None
 ) -> tuple[UnusedSession, ...]:
-    """Return the sessions that are not to be kept, the longest unused first.
+    """Return the sessions beyond the retention limits, longest unused first.
 
     Args:
-        used: The sessions, in the order in which they were created, with the time of their last use.
-        keep: All but so many are not kept, those that were used last.
-        before: Those last used before are not kept either, in seconds since 1970.
+        used: The sessions in order of creation, each with the time of its last use.
+        keep: Maximum number of sessions to keep; the most recently used are kept.
+        before: Sessions last used before this time, in seconds since 1970, are not kept either.
     """
     oldest = sorted(used, key=lambda session: session[1])
     many = 0 if keep is None else len(oldest) - keep

@@ -22,15 +22,15 @@ SESSIONS: Final = SqliteFormat(
 
 
 class SqliteSessionStore(TableSessionStore):
-    """Keeps sessions in a SQLite file.
+    """Stores sessions in a SQLite file.
 
-    `Agents(runtime)` makes one for the file of its engine. There, what a run says is committed with the end
-    of the operation that has said it, so that a run and its conversation never disagree.
+    `Agents(runtime)` creates such a store in the file of its engine. There, the messages of a run are
+    committed with the end of the operation that wrote them, so that a run and its conversation always agree.
 
-    In a file of its own each step is one transaction of that file, and a loss of power may leave the two
-    files at different moments. With FULL in both files a conversation has at least what its run has. With
-    NORMAL the newest steps of a conversation may be missing although its run has them. Where a conversation
-    has lost calls of which it has results, its readers find a message of the runtime that says so.
+    In a separate file, each step is one transaction of that file, and a power failure may leave the two files
+    at different points in time. With FULL in both files, a conversation has at least the steps of its run.
+    With NORMAL, the newest steps of a conversation may be missing although its run has them. If a
+    conversation lost calls but has their results, readers get a message of the runtime that reports the loss.
     """
 
     shared_instead: ClassVar = "PostgresSessionStore(database)"
@@ -45,13 +45,13 @@ class SqliteSessionStore(TableSessionStore):
         """Open the file.
 
         Args:
-            path: Of a file of its own, which is made where it is missing; or the open file of an engine.
-            synchronous: What a step survives in a file of its own: FULL a loss of power, NORMAL only the
-                end of the process. In the file of an engine it is as the engine has it.
-            clock: Gives seconds since 1970.
+            path: Path of a separate file, which is created if it is missing; or the open file of an engine.
+            synchronous: Durability of a step in a separate file: FULL survives a power failure, NORMAL only
+                the end of the process. In the file of an engine, the engine's setting applies.
+            clock: Returns seconds since 1970.
 
         Raises:
-            StoreError: it cannot be opened, or it is something else than a file of sessions.
+            StoreError: it cannot be opened, or it is not a session file.
         """
         self._file: BatchedFile | SqliteFile
         if isinstance(path, BatchedFile):
@@ -65,5 +65,5 @@ class SqliteSessionStore(TableSessionStore):
         await self._file.vacuum()
 
     def close(self) -> None:
-        """Close a file of its own now, not when the store is garbage collected."""
+        """Close a separate file now, not when the store is garbage collected."""
         self._file.close()

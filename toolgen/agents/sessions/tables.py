@@ -1,4 +1,4 @@
-"""Sessions in tables, on any database of stores."""
+"""Sessions in tables, on any store database."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ _SPEAK: Final = """
     ON CONFLICT (run_id, id) DO NOTHING
 """
 _HEAR: Final = "UPDATE spoken SET messages = '[]' WHERE run_id = ? AND id = ?"
-"""The row stays, so that a step that is done again does not store what was heard a second time."""
+"""The row stays, so that a repeated step does not store a delivered message a second time."""
 _NEWEST: Final = """
     SELECT run_id FROM turn WHERE session_id = session.id AND turn_id =
         (SELECT turn_id FROM turn WHERE session_id = session.id ORDER BY number DESC LIMIT 1)
@@ -79,7 +79,7 @@ _USED: Final = f"""
 """
 _MESSAGES: Final = ("message", "answer", "spoken")
 _BELOW: Final = "run_id = ? OR (run_id > ? AND run_id < ?)"
-"""The id of a child run begins with its parent's and a slash; "0" is the next character."""
+"""The ID of a child run begins with its parent's ID and a slash; "0" is the next character."""
 _WRITTEN: Final = " UNION ALL ".join(f"SELECT run_id, written_at FROM {table}" for table in _MESSAGES)
 _OLD: Final = f"""
     SELECT run_id FROM ({_WRITTEN}) AS written
@@ -87,11 +87,11 @@ _OLD: Final = f"""
     GROUP BY run_id HAVING max(written_at) < ?
 """
 _FEW: Final = 16
-"""Turns, or steps of a run, that a file reads in the event loop; more are read in a thread."""
+"""Number of turns or steps that are read from a file in the event loop; more are read in a thread."""
 
 
 class TableSessionStore:
-    """Keeps sessions in the tables of a database."""
+    """Stores sessions in the tables of a database."""
 
     def __init__(self, database: Database, *, clock: Callable[[], float] = time.time) -> None:
         """Construct a store; the clock returns seconds since 1970, the same in all processes."""
@@ -205,7 +205,7 @@ class TableSessionStore:
         check_ids(run_id, answer.id)
         text = messages_as_text([ToolMessage(answers=(answer,))])
         values = run_id, answer.id, self._clock(), text
-        if answer.resolved_by:  # a person's word is of no operation of the run
+        if answer.resolved_by:  # not written by an operation of the run
             await self._change(_ANSWER, *values)
         else:
             await self.database.put([(_ANSWER, values)])
@@ -299,11 +299,11 @@ class TableSessionStore:
         self._read.forget()
 
     async def forget_events(self, session_id: str) -> int:
-        """Drop the events of a session that are stored beside it; return how many."""
+        """Drop the events of a session that are stored next to it; return their number."""
         return 0
 
     async def _update(self, session_id: str, sql: str, *values: object, may_repeat: bool) -> None:
-        """Execute a statement whose last value is the id of a session, which has to be there."""
+        """Execute a statement whose last value is a session ID; the session has to exist."""
 
         async def step(tx: Transaction) -> None:
             await session_in(tx, session_id, is_locked=True)
@@ -312,12 +312,12 @@ class TableSessionStore:
         await self.database.write(step, is_brief=True, may_repeat=may_repeat)
 
     async def _change(self, sql: str, *values: object) -> None:
-        """Execute a statement that has no further effect when it is executed again."""
+        """Execute an idempotent statement."""
         await self.database.write(lambda tx: tx.change(sql, *values), is_brief=True, may_repeat=True)
 
 
 async def _drop(tx: Transaction, which: str, value: object) -> int:
-    """Delete sessions that are over, with all that was said in them and below; return how many."""
+    """Delete ended sessions with all messages in them and in child runs; return their number."""
     of_them = f"session_id IN (SELECT id FROM session WHERE {which})"
     runs = [run_id for (run_id,) in await tx.rows(f"SELECT run_id FROM turn WHERE {of_them}", value)]
     for page in pages(runs):
@@ -330,7 +330,7 @@ async def _drop(tx: Transaction, which: str, value: object) -> int:
 
 
 async def _forget_runs(tx: Transaction, run_ids: Sequence[str]) -> None:
-    """Delete what was said in those of the runs that are in no conversation, nor below a run of one."""
+    """Delete the messages of the runs that are in no conversation, nor below a run in a conversation."""
     above = {run_id: with_those_above(run_id) for run_id in run_ids}
     turns: set[str] = set()
     for page in pages([id_ for ids in above.values() for id_ in ids]):
@@ -341,6 +341,6 @@ async def _forget_runs(tx: Transaction, run_ids: Sequence[str]) -> None:
 
 
 def _used(row: tuple[Any, ...]) -> tuple[str, float]:
-    """Return the id of a session, and when it was last used."""
+    """Return the ID of a session, and the time of its last use."""
     session_id, *times = row
     return session_id, max(time for time in times if time is not None)
