@@ -1,4 +1,4 @@
-"""Validates answers by the schemas of their questions, and the schemas themselves."""
+"""Validates answers against the schemas of their questions, and the schemas themselves."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from toolgen.shapes.patterns import PatternError, to_rust
 from .errors import MalformedResultError
 
 _TYPES: Final = ("string", "boolean", "integer", "number")
-"""JSON types of the fields of a question; the subset that MCP's elicitation has."""
+"""JSON types of the fields of a question; the subset that MCP's elicitation supports."""
 _BOUNDS: Final = limits_of("number")
 _LENGTHS: Final = limits_of("string")
 _OF_OBJECTS: Final = frozenset(
     ("type", "title", "description", "default", "properties", "required", "additionalProperties")
 )
-"""Keywords of the schema of a flat object; no client can ask for one with other keywords."""
+"""Keywords of the schema of a flat object; clients cannot display other keywords."""
 _KEYWORDS: Final = frozenset(
     (
         *"type title description default enum enumNames const format pattern".split(),
@@ -30,7 +30,7 @@ _KEYWORDS: Final = frozenset(
     )
 )
 _OF_CHOICES: Final = frozenset(("type", "title", "description", "default"))
-"""Keywords of the schema of a choice among titled strings, beside those of the choice itself."""
+"""Additional keywords of the schema of a choice among titled strings."""
 
 
 def answer_issues(schema: Mapping[str, object], answer: Json, most: int) -> tuple[FieldIssue, ...]:
@@ -44,19 +44,19 @@ def answer_issues(schema: Mapping[str, object], answer: Json, most: int) -> tupl
 def value_issues(
     schema: Mapping[str, object], value: Json, most: int, root: Mapping[str, object]
 ) -> tuple[FieldIssue, ...]:
-    """Return the first issues of a value by a schema of a tool's types.
+    """Return the first issues of a value, validated with a schema of a tool's types.
 
-    The root has what its references lead to. What is not decided is left to the tool.
+    References are resolved in `root`. Rules that cannot be decided here are left to the tool.
     """
     issues = Evaluator(root, Undecided.LEFT_TO_TOOL, most=most).issues(schema, value)
     return tuple([issue.shortened() for issue in issues])
 
 
 def checked_schema(schema: Any) -> Any:
-    """Return the schema of a question.
+    """Return the schema of a question, checked.
 
     Raises:
-        MalformedResultError: it is not of the subset that every client can ask: one string, number or
+        MalformedResultError: it is outside the subset that every client supports: one string, number or
             boolean, one or several choices, or a flat object of them (MCP 2025-11-25, Elicitation).
     """
     is_supported = isinstance(schema, Mapping) and set(schema) <= _KEYWORDS

@@ -1,7 +1,7 @@
-"""Patterns of arguments: which calls of a tool a rule or a grant covers.
+"""Argument patterns: which calls of a tool a rule or a grant covers.
 
-What is not clearly covered does not match. No pattern is a regular expression, and none reads a file system:
-a symbolic link below a path prefix leads wherever it leads.
+A call that is not clearly covered does not match. No pattern is a regular expression, and none reads the file
+system: a symbolic link below a path prefix is not resolved.
 """
 
 from __future__ import annotations
@@ -23,8 +23,11 @@ _KINDS: Final = ", ".join(map(json.dumps, get_args(_Kind)))
 _POINTER: Final = re.compile(r"(?:/(?:[^~/]|~[01])*)*")
 _WORD: Final = r"[\w\-+@=,()]+"
 _PATH: Final = re.compile(rf"/?(?:\.?{_WORD}(?:[. ]{_WORD})*/)*\.?{_WORD}(?:[. ]{_WORD})*")
-"""A path in its normal form: no segment is empty, holds two dots in a row or ends with a dot or a space, and
-no character is one that a reader decodes, expands or takes for a separator."""
+"""A path in its normal form.
+
+No segment is empty, contains two dots in a row or ends with a dot or a space, and no character is decoded,
+expanded or treated as a separator by any reader.
+"""
 _NO_PATTERN: Final = (
     'write an object with a condition for at least one place, such as {"/path": {"path_prefix": "/srv/data"}}'
 )
@@ -40,7 +43,7 @@ class PatternError(ToolgenError):
     def __init__(self, problems: Sequence[str]) -> None:
         super().__init__("; ".join(problems))
         self.problems = tuple(problems)
-        """Problems, each with its place and a fix."""
+        """Problems, each with its JSON Pointer and a fix."""
 
 
 @frozen_record
@@ -93,10 +96,10 @@ class ArgumentPattern:
 
     @classmethod
     def from_json(cls, document: object, at: str = "") -> ArgumentPattern:
-        """Return the pattern that a JSON object describes; `at` is its place for messages.
+        """Return the pattern that a JSON object describes; `at` is its location for messages.
 
         Raises:
-            PatternError: it is none.
+            PatternError: it is not a pattern.
         """
         where = f"{at}: " if at else ""
         if not isinstance(document, Mapping) or not document:
@@ -115,35 +118,35 @@ class ArgumentPattern:
         return cls(_conditions=tuple(sorted(conditions, key=lambda condition: condition.place)))
 
     def to_json(self) -> dict[str, Json]:
-        """Return the JSON object of which `from_json` makes the pattern again."""
+        """Return the JSON object from which `from_json` creates the same pattern."""
         return {condition.place: condition.to_json() for condition in self._conditions}
 
     @property
     def places(self) -> tuple[str, ...]:
-        """The JSON Pointers of the arguments that it compares."""
+        """The JSON Pointers of the compared arguments."""
         return tuple(condition.place for condition in self._conditions)
 
     def matches(self, arguments: Mapping[str, Json], *, in_doubt: bool = False) -> bool:
         """Return whether a call with these decoded canonical arguments is covered.
 
-        Values are equal as JSON Schema says: 1 and 1.0 are, 1 and true are not. A path prefix covers a path
-        in its normal form that begins with the same segments, character by character. Where the path may lead
-        below the prefix on some systems, it holds if `in_doubt`: pass true for a pattern that restricts.
+        Values are equal as in JSON Schema: 1 and 1.0 are equal, 1 and true are not. A path prefix covers a
+        normalized path that begins with the same segments, character by character. If the path leads below
+        the prefix only on some systems, the result is `in_doubt`: pass true for a pattern that restricts.
         """
         try:
             return all(condition.holds(arguments, in_doubt) for condition in self._conditions)
-        except RecursionError:  # arguments that are deeper than any pattern
+        except RecursionError:  # the arguments are nested deeper than any pattern
             return in_doubt
 
     def describe(self) -> str:
-        """Return a sentence for people, without its full stop; no two patterns have the same."""
+        """Return a sentence for people, without its full stop; it is unique to the pattern."""
         return ", and ".join(condition.describe() for condition in self._conditions)
 
 
 def unknown_argument(pattern: ArgumentPattern, schema: Mapping[str, Any], tool: str) -> str:
-    """Return a sentence about a place of a pattern that no arguments of a tool can have; "" for none.
+    """Return a sentence about a place of the pattern that the tool's arguments cannot have; "" if none.
 
-    `schema` is the JSON Schema of the arguments, and `tool` the id of the tool.
+    `schema` is the JSON Schema of the arguments, and `tool` the ID of the tool.
     """
     if schema.get("additionalProperties") is not False:
         return ""
@@ -170,7 +173,7 @@ def _is_below(value: object, prefix: str, in_doubt: bool) -> bool:
 
 
 def _is_normal(path: str) -> bool:
-    """Return whether a path has one reading: every file system and every decoder sees these segments."""
+    """Return whether a path is unambiguous: every file system and every decoder sees these segments."""
     return _PATH.fullmatch(path) is not None and unicodedata.is_normalized("NFKC", path) and not hides(path)
 
 
@@ -196,8 +199,8 @@ def _problems(place: object, condition: object) -> Iterator[str]:
 
 
 def _is_value(value: object) -> bool:
-    """Return whether something is a JSON value: of the types of one, finite, and not too deep."""
+    """Return whether an object is a JSON value: of a JSON type, finite, and not too deep."""
     try:
-        return is_json(value) and json.loads(compact(value)) == value  # type: ignore[arg-type]  # what is asked
+        return is_json(value) and json.loads(compact(value)) == value  # type: ignore[arg-type]  # it is JSON
     except (TypeError, RecursionError):
         return False

@@ -1,6 +1,6 @@
-"""A tool call: its tool, its arguments, the facts that the server knows of it, and its name for a peer.
+"""A tool call: its tool, its arguments, the facts that the server knows about it, and its name for a peer.
 
-A peer may make a call again under its name; the id of its run follows from that.
+A peer can repeat a call under its name; the ID of its run is derived from the name.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from toolgen.contract.json_value import Json
     from toolgen.contract.names import SuspensionKind
 Arguments = bytes | str | Mapping[str, object]
-"""Arguments of a call, as they came: JSON text, or a mapping of JSON values."""
+"""Arguments of a call as received: JSON text, or a mapping of JSON values."""
 NO_ARGUMENTS: Final = b"{}"
 CALL: Final = "call_"
 """Prefix of the run ids of direct calls."""
@@ -38,7 +38,7 @@ _SHOWN: Final = (
     *("id", "kind", "tool", "question", "preview", "is_shortened", "answer_schema", "expires_at"),
     *("handle", "request", "reason"),
 )
-"""Fields that are shown as they are."""
+"""Fields that are shown unchanged."""
 
 
 @frozen_record
@@ -96,23 +96,25 @@ class ToolCall:
 
 
 class CallNameError(ToolError):
-    """Another call has the name: one of another tool or with other arguments. Nothing was executed."""
+    """Another call has this name, with another tool or other arguments. Nothing was executed."""
 
 
 @record
 class CallName:
     """Name of a call for a peer that can repeat it.
 
-    It counts for one interface, person (`CallMeta.requested_by`) and session.
+    It is scoped to one interface, person (`CallMeta.requested_by`) and session.
     """
 
     interface: str
-    """Interface that received the call, such as the adapter of a framework."""
+    """Interface that received the call, for example the adapter of a framework."""
     call_id: str
-    """The id that the peer gave the call."""
+    """The ID that the peer assigned to the call."""
     checkpoint: str = ""
-    """Place in the conversation, which stays the same if the peer repeats the call; "" if unknown, so that
-    `CallMeta.turn_id` counts. The same id at another place names another call."""
+    """Position in the conversation, which stays the same if the peer repeats the call.
+
+    "" if it is unknown; then `CallMeta.turn_id` is used. The same ID at another position names another call.
+    """
 
     is_detached: bool | Callable[[], bool] = False
     """Whether it continues if its caller is cancelled, because the peer asks for the result later; a function
@@ -122,7 +124,7 @@ class CallName:
     rejected even before an approval, as for an `Idempotency-Key` header."""
 
     def run_id(self, meta: CallMeta, edits: int = 0) -> str:
-        """Return the id of the run of the call, after its arguments were edited so often."""
+        """Return the ID of the call's run, after its arguments were edited `edits` times."""
         turn = "" if self.checkpoint else meta.turn_id
         parts = [
             self.interface,
@@ -136,9 +138,9 @@ class CallName:
         return f"{CALL}{hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:32]}"
 
     def idempotency_key(self, meta: CallMeta, tool: str, payload: bytes) -> str:
-        """Return the key of a call that has no run, or none yet: the same whenever it is made again.
+        """Return the key of a call that has no run, or none yet; the same whenever the call is repeated.
 
-        Under a name that nothing is kept of, other arguments or another tool, of this id, are another call.
+        Such a name is not recorded, so other arguments or another tool make another call.
         """
         digest = hashlib.sha256(tool.encode() + b"\0" + payload).hexdigest()
         return f"{self.run_id(meta)}:{digest[:32]}"
@@ -146,7 +148,7 @@ class CallName:
 
 @frozen_record
 class FrozenCall:
-    """A suspended call. Holds no value of an interceptor, and no token."""
+    """A suspended call. Contains no values of interceptors, and no token."""
 
     id: str
     kind: SuspensionKind
@@ -154,28 +156,28 @@ class FrozenCall:
     spec_digest: str
     """`ToolSpec.approval_digest`; if it has changed when the answer arrives, the question is asked again."""
     payload_json: bytes = field(repr=False)
-    """The exact bytes of the arguments that will run."""
+    """Exact bytes of the arguments that will be executed."""
     meta: CallMeta
     question: str
     preview: str
     answer_schema: Mapping[str, Any]
     created_at: float
     expires_at: float
-    """Seconds since 1970, both."""
+    """Seconds since 1970, as `created_at`."""
     idempotency_key: str = ""
-    """Key of the call, whatever process executes it."""
+    """Key of the call, the same in every process that executes it."""
     handle: str = ""
     request: Mapping[str, Json] | None = None
     answers: tuple[Json, ...] = ()
-    """Earlier answers to this call: verified documents of `answer_document`."""
+    """Earlier answers to this call: verified `answer_document` documents."""
     is_shortened: bool = False
-    """The question or the preview shows only a part of a value."""
+    """Whether the question or the preview shows only a part of a value."""
     is_asked_by_tool: bool = False
-    """The executor wants the approval, and neither the design nor the policy."""
+    """Whether the executor requested the approval, rather than the design or the policy."""
     reason: str = ""
     """Reason why the question is asked again; "" for the first time."""
     sensitive: tuple[str, ...] = ()
-    """Places of sensitive values in the arguments: `Codec.sensitive`."""
+    """Paths of sensitive values in the arguments: `Codec.sensitive`."""
     resume_state: Json = field(default=None, repr=False)
     """State that the executor stored with the question and receives with the answer."""
     trace: str = ""
@@ -197,7 +199,7 @@ class FrozenCall:
         }
 
     def as_json(self) -> dict[str, Json]:
-        """Return the call as a document, without a seal; the same for the same call."""
+        """Return the call as a document, without a seal; deterministic."""
         facts: dict[str, Any] = {field.name: getattr(self, field.name) for field in fields(self)}
         meta = {field.name: getattr(self.meta, field.name) for field in fields(self.meta)}
         facts["meta"] = {**meta, "labels": dict(self.meta.labels)}
@@ -210,10 +212,10 @@ class FrozenCall:
 
     @classmethod
     def from_json(cls, document: Json) -> FrozenCall:
-        """Return the call of a document by `as_json`.
+        """Return the call of a document from `as_json`.
 
         Raises:
-            ValueError: it is none.
+            ValueError: it is not such a document.
         """
         try:
             facts: dict[str, Any] = dict(document)  # type: ignore[arg-type]  # checked here

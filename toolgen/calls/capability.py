@@ -20,17 +20,17 @@ T = TypeVar("T")
 
 
 class RetryStep(Protocol):
-    """Repeats a step of a store that is away, and returns its value: `stores.outages.StoreRetry.run`.
+    """Retries a step on an unavailable store, and returns its value: `stores.outages.StoreRetry.run`.
 
-    `what` names the step in the log. With `is_idempotent`, a step that was stored may be repeated without
-    effect. What the step raises at last is raised.
+    `what` names the step in the log. `is_idempotent` means that a step that was already stored can be
+    repeated without effect. The exception of the last attempt is raised.
     """
 
     async def __call__(self, step: Callable[[], Awaitable[T]], what: str, *, is_idempotent: bool) -> T: ...
 
 
 async def once(step: Callable[[], Awaitable[T]], what: str, *, is_idempotent: bool) -> T:
-    """Return the value of a single attempt, for callers that get the error at once."""
+    """Return the value of a single attempt, for callers that handle the error at once."""
     return await step()
 
 
@@ -40,10 +40,10 @@ class CallScope:
 
     meta: CallMeta
     tool: str
-    """Id of the tool."""
+    """ID of the tool."""
     spec: ToolSpec
     report: ProgressCallback | None = field(default=None, repr=False)
-    """Receives progress for subscribers; None without any."""
+    """Receives progress for subscribers; None if there are none."""
     retry_step: RetryStep = once
     """Retries a step on a store; in a run, the step waits for an unavailable store."""
 

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 T = TypeVar("T", default=Any)
 
 MOST_SHOWN: Final = 20
-"""Issues in the message of a result that does not fit."""
+"""Maximum number of issues in the message of a result that does not fit."""
 
 
 class Codec(Generic[T]):
@@ -74,19 +74,21 @@ class Codec(Generic[T]):
         self.sensitive = sensitive
         """Places of sensitive values in the documents."""
         self._type: type[T] | None = None
-        # Each binds the codec and gives way: importing a toolset builds no validator.
+        # Each of these binds the codec and is then replaced: importing a toolset builds no validator.
         self._validate: Callable[..., T] = self._first_validate
         self._dump: Callable[[Any], bytes] = self._first_dump
         self._check: Callable[[object], Any] | None = None
-        """Validates a value; None if the class of a value is sufficient."""
+        """Validates a value; None if an instance check is sufficient."""
         self._hidden: Hidden | Literal[False] | None = None
-        """Adds the errors that others hide; None before the first document that does not fit."""
+        """Adds the errors that others hide; None before the first invalid document."""
         self._reader: IssueReader | None = None
         self._rules: Rules | None = None
         self._keys: frozenset[str] | None = None
         self._literal: Codec[T] | None = None
-        """Codec that treats only a top-level null as a value, or the codec itself; created for the first
-        document with a null."""
+        """Codec that treats only a top-level null as a value, or the codec itself.
+
+        It is created for the first document with a null.
+        """
 
     @property
     def keys(self) -> frozenset[str]:
@@ -118,16 +120,16 @@ class Codec(Generic[T]):
         )
         self._set_dump(model.__pydantic_serializer__)
         if self.sensitive:
-            from .watching import watched  # only codecs with such values need it
+            from .watching import watched  # only codecs with sensitive values need it
 
             to_python = model.__pydantic_serializer__.to_python
             own = watched(self.sensitive, lambda: self.keys, self._validate, self._dump, to_python)
             self._validate, self._dump = own
 
     def _set_dump(self, serializer: SchemaSerializer, *, always_fits: bool = False) -> None:
-        """Write values by a serializer, which raises for one of another type and does not only warn.
+        """Encode values with a serializer that raises for a value of another type instead of only warning.
 
-        Where each value that comes fits, it need not: to read the word takes longer than to write a text.
+        With `always_fits` it does not check: checking takes longer than writing a text.
         """
         alias, no_none, no_unset = self._form
         self._dump = partial(
@@ -149,7 +151,7 @@ class Codec(Generic[T]):
     @property
     def schema(self) -> dict[str, Any]:
         """Copy of the JSON Schema."""
-        return json.loads(self.schema_json)  # type: ignore[no-any-return]  # text that we wrote
+        return json.loads(self.schema_json)  # type: ignore[no-any-return]  # generated JSON text
 
     @property
     def noted_formats(self) -> tuple[str, ...]:
@@ -168,11 +170,11 @@ class Codec(Generic[T]):
         if not isinstance(data, (bytes, str)):
             data = json_document(data)
         text = data if isinstance(data, bytes) else data.encode(errors="replace")
-        if b"n" not in text or b"null" not in text:  # one letter is found 30 times as fast
+        if b"n" not in text or b"null" not in text:  # searching one byte first is 30 times as fast
             return self.decode_null_as_absent(data, limits)
         if self.sensitive:
             with suppress(ToolValidationError):
-                self.decode_null_as_absent(data, limits)  # it notes them
+                self.decode_null_as_absent(data, limits)  # records the sensitive values
         if self._literal is None:
             self.type  # noqa: B018  # binds it
             made = copy(self)
@@ -214,7 +216,7 @@ class Codec(Generic[T]):
         return self.decode_null_as_absent(data, limits)
 
     def _findings(self, error: ValidationError, data: bytes | str, most: int) -> Findings:
-        """Return the findings in a document, with at most so many issues."""
+        """Return the findings in a document, with at most `most` issues."""
         hidden = self._first_hidden() if self._hidden is None else self._hidden
         if hidden and data and error.error_count() <= most:
             error = hidden(error, data)
@@ -225,13 +227,13 @@ class Codec(Generic[T]):
         return self._read(error.errors(include_url=False), most)
 
     def _first_hidden(self) -> Hidden | Literal[False]:
-        from toolgen.shapes.every_rule import hidden_errors  # only documents that do not fit need it
+        from toolgen.shapes.every_rule import hidden_errors  # only invalid documents need it
 
         self._hidden = hidden_errors(*self._core(), is_literal=self._literal is self)
         return self._hidden
 
     def _read(self, errors: list[ErrorDetails], most: int) -> Findings:
-        from toolgen.shapes.design.issues import IssueReader, has_foreign  # only misfits need them
+        from toolgen.shapes.design.issues import IssueReader, has_foreign  # only invalid documents need them
 
         self._reader = self._reader or IssueReader(self.schema)
         if not has_foreign(errors):
@@ -241,7 +243,7 @@ class Codec(Generic[T]):
         return read(self._reader, errors, most)
 
     def _rule_issues(self, data: bytes | str, most: int) -> Findings:
-        """Return the issues by the schema of a document; nothing when it is not JSON."""
+        """Return the issues of a document, validated with its schema; empty if it is not JSON."""
         if self._rules is None:
             needs = (
                 f"the schema of {self.name} has rules that types cannot express, and the package that "
@@ -254,10 +256,11 @@ class Codec(Generic[T]):
         """Return canonical JSON, in the order of declaration, without spaces and absent fields.
 
         Raises:
-            MalformedResultError: the value does not fit. That of a designed class is not of it, or holds
-                a value of another type, but for an object with attributes in the place of a model, which
-                pydantic writes by them: the other constraints hold since it was constructed, and a list in
-                it that somebody changed afterwards is not measured again.
+            MalformedResultError: the value does not fit. A value for a designed class does not fit if it is
+                no instance of the class or contains a value of another type. An exception is an object with
+                the same attributes in place of a model, which pydantic serializes by its attributes. The
+                other constraints were checked at construction; a list that was changed afterwards is not
+                measured again.
         """
         try:
             if (check := self._check) is not None:
@@ -281,15 +284,15 @@ class Codec(Generic[T]):
         return redacted(document, self.sensitive, HIDDEN) if self.sensitive else document
 
     def _misfit(self, error: ValidationError | PydanticSerializationError) -> MalformedResultError:
-        """Return the error of a value that does not encode."""
+        """Return the error for a value that cannot be encoded."""
         return MalformedResultError(f"{self.name} cannot be encoded: {error}")
 
 
 class CheckedCodec(Codec[T]):
     """Codec of a designed class with types that accept more than their schema.
 
-    What fits the class is checked against the schema too, as it is written again: a null that means
-    absent is gone.
+    A value that fits the class is also validated with the schema, in its encoded form: a null that means
+    absent is then gone.
     """
 
     __slots__ = ()
@@ -300,7 +303,7 @@ class CheckedCodec(Codec[T]):
     ) -> T:
         from toolgen.shapes.steps import document_steps  # only such values need it
 
-        with document_steps():  # for its types and its rules
+        with document_steps():  # one step budget for its types and its rules
             value = super().decode_null_as_absent(data, limits)
             written = super().encode(value)
             findings = self._rule_issues(written, limits.issues)
@@ -315,25 +318,25 @@ class CheckedCodec(Codec[T]):
 
 
 def lacks_validator(codec: Codec) -> bool:
-    """Return whether a codec needs jsonschema-rs, and it is not installed."""
+    """Return whether a codec needs jsonschema-rs and it is not installed."""
     return not codec.is_exact and find_spec("jsonschema_rs") is None
 
 
 def missing_file(codec: Codec) -> str | None:
     """Return the file of the codec's schema if it was not shipped with the generated code; otherwise None."""
-    schemas = codec._schemas if codec._module else None  # without a module there is no file either
+    schemas = codec._schemas if codec._module else None  # without a module there is no file
     return repr(schemas) if isinstance(schemas, SchemaFile) and schemas.is_missing() else None
 
 
 def other_class_error(model: type, value: object) -> MalformedResultError:
-    """Return the error of a value of another class, with a fix."""
-    from toolgen.shapes.design.other_class import other_class_text  # few values are of another one
+    """Return the error for a value of another class, with a fix."""
+    from toolgen.shapes.design.other_class import other_class_text  # rarely needed
 
     return MalformedResultError(other_class_text(model, value))
 
 
 def require_fit(name: str, findings: Findings) -> None:
-    """Check the findings of a value.
+    """Raise if there are findings for a value.
 
     Raises:
         MalformedResultError: the value does not fit its schema.
@@ -343,23 +346,23 @@ def require_fit(name: str, findings: Findings) -> None:
 
 
 def misfit_error(name: str, findings: Findings) -> MalformedResultError:
-    """Return the error of a value that does not fit its schema."""
+    """Return the error for a value that does not fit its schema."""
     return MalformedResultError(f"{name} does not fit its schema: {validation_error(findings.shortened())}")
 
 
 def validation_error(findings: Findings) -> ToolValidationError:
-    """Return the error of a document that does not fit."""
+    """Return the error for an invalid document."""
     error: Any = ToolValidationError.__new__(ToolValidationError, findings.issues)  # in half of the time
     error.issues, error.more, error.is_counted = findings.issues, findings.more, findings.is_counted
     error._findings = findings
-    return error  # type: ignore[no-any-return]  # begun as one
+    return error  # type: ignore[no-any-return]  # created as one
 
 
 def check_limits(data: bytes | str, limits: Limits) -> None:
     """Check a document against the limits.
 
     Raises:
-        ToolValidationError: it does, and was not decoded.
+        ToolValidationError: the document exceeds a limit; it was not decoded.
     """
     if (over := exceeded_limit(data, limits)) is not None:
         issue = FieldIssue(keys=(), constraint="invalid_length", message=over.message, limit=over.limit)

@@ -1,6 +1,6 @@
 """Content blocks of a result, in addition to its JSON: text, images, audio and resources.
 
-The kinds and their fields are those of MCP's content blocks (MCP, Server Features, Tools).
+The kinds and their fields are MCP's (MCP, Server Features, Tools).
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ Content: TypeAlias = TextContent | ImageContent | AudioContent | ResourceContent
 
 
 def content_of(block: Mapping[str, Any]) -> Content:
-    """Return the content block of its `as_json`."""
+    """Return the content block from the document of its `as_json`."""
     match block["type"]:
         case "text":
             return TextContent(text=block["text"])

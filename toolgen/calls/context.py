@@ -1,7 +1,7 @@
 """Context of asynchronous executors; `sync_context` has the one for synchronous executors.
 
-Beside it are `Key` and `Values`, by which the capabilities of a host, and what the hooks and tools of a turn
-share, are found, and the batch of calls that share them.
+It also defines `Key` and `Values`, with which executors look up the host's capabilities and the values shared
+within a turn, and the batch of calls that share them.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ class ToolContext:
     is_sent: bool = False
     """Whether the executor has awaited `begin`, in this attempt or an earlier one."""
     on_begin: Callable[[], Awaitable[None]] | None = None
-    """Internal: stores that the work begins."""
+    """Internal: records that the work begins."""
     report: Callable[..., None] | None = None
     """Internal: receives progress and text; None without subscribers."""
     place: int = 0
@@ -145,7 +145,7 @@ class ToolContext:
     def idempotency_key(self) -> str:
         """Key that is the same for every attempt at this call, and for no other call.
 
-        It follows from its run and id, or from its name; else it is random, since peers count ids from 0.
+        It is derived from run and ID, or from the name; otherwise random, because peers count IDs from 0.
         """
         if not self._key:
             run_id, call = self.meta.run_id, self.meta.tool_call_id
@@ -255,7 +255,7 @@ class ToolContext:
         provided: T = opened[name]
         return provided
 
-    if not TYPE_CHECKING:  # a type checker knows those above, and a misspelt one is an error
+    if not TYPE_CHECKING:  # type checkers know the attributes above and report a misspelt one
 
         def __getattr__(self, name: str) -> Any:
             """Return the object of a host's capability for this call, by name."""
@@ -264,13 +264,13 @@ class ToolContext:
             return self.capability(Key(name))
 
     def _touch(self) -> None:
-        """Register the call for the commit at the end of its batch, once."""
+        """Register the call, once, for the commit at the end of its batch."""
         if self._opened is None and self._actions is None and (batch := batch_of(self)) is not None:
             batch.touched.append(self)
 
 
 class Batch:
-    """The calls of one turn's step; a single call is a batch of its own."""
+    """The calls of one step of a turn; a single call is its own batch."""
 
     _secrets: tuple[Secrets, ...] = ()
     _values: Values | None = None
@@ -278,7 +278,7 @@ class Batch:
     def __init__(self, capabilities: Mapping[str, Capability], values: Values | None = None) -> None:
         self._capabilities = capabilities
         self.touched: list[ToolContext] = []
-        """Contexts of calls that used a capability, or asked something of their agent."""
+        """Contexts of calls that used a capability, or requested an action of their agent."""
         if values is not None:
             self._values = values
 
@@ -351,15 +351,15 @@ class Batch:
 
 
 def _has_succeeded(result: ToolResult) -> bool:
-    """Return whether the executor has done its part: it returned a result, or began work elsewhere."""
+    """Return whether the executor succeeded: it returned a result, or began work elsewhere."""
     waiting = result.frozen or result.suspension
     return result.status in ("ok", "pending") or (waiting is not None and waiting.kind == "pending")
 
 
 def batch_of(context: ToolContext) -> Batch | None:
-    """Return the batch of a call; None for a context that was made by hand."""
+    """Return the batch of a call; None for a manually created context."""
     if context._batch is None and context._new_batch is not None:
-        context.__dict__.setdefault("_batch", context._new_batch())  # one, if another thread asks meanwhile
+        context.__dict__.setdefault("_batch", context._new_batch())  # atomic: another thread may do the same
     return context._batch
 
 
@@ -372,13 +372,13 @@ def set_resumption(context: ToolContext, resumption: Resumption) -> None:
 
 
 def set_approved_by(context: ToolContext, text: str) -> None:
-    """Set the approver whose grant the call uses, for its result."""
+    """Set the approver whose grant covers the call, for its result."""
     context._touch()
     context._approved_by = text
 
 
 def set_idempotency_key(context: ToolContext, key: str) -> None:
-    """Set the key of a call that its name or its own run tells apart."""
+    """Set the idempotency key of a call, derived from its name or its own run."""
     context._key = key
 
 
@@ -391,7 +391,7 @@ def in_thread_of(context: ToolContext, key: Key[T], wait: Wait) -> T:
     """Return the capability object for a synchronous executor.
 
     Raises:
-        AttributeError: the host provides none of this name.
+        AttributeError: the host provides no capability with this name.
     """
     opened = context.capability(key)
     batch = batch_of(context)

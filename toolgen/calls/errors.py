@@ -125,7 +125,7 @@ class ToolError(Exception):
         is_retryable: bool = False,
     ) -> None:
         super().__init__(message)
-        text = str(message)  # which a model reads as UTF-8
+        text = str(message)  # models read it as UTF-8
         self.message = text if text.isascii() else text.encode(errors="replace").decode()
         self.cause = cause
         self.retry_hint = retry_hint
@@ -168,7 +168,7 @@ class OutcomeUnknownError(ToolError):
 
 
 class CredentialNeededError(ToolError):
-    """A service needs a credential that is missing, so the call is suspended until somebody gives it.
+    """A service needs a credential that is missing, so the call is suspended until somebody provides it.
 
     It has the effect of `ToolOutcome.need_credential`. If nobody can be asked, it is the error of the call.
     """
@@ -176,9 +176,9 @@ class CredentialNeededError(ToolError):
     def __init__(
         self, service: str, requirement: Requirement, address: str = "", *, is_refused: bool = False
     ) -> None:
-        """Construct the error of a credential that is missing, or that the service has refused.
+        """Construct the error for a credential that is missing, or that the service rejected.
 
-        `address` is where the credential is for, or where a person authorizes it.
+        `address` is the resource that the credential is for, or the address at which a person authorizes it.
         """
         from toolgen.contract.credentials import needed_text, request_of  # no other call needs them
 
@@ -189,9 +189,9 @@ class CredentialNeededError(ToolError):
 
 
 class UnfitAnswerError(ToolError):
-    """The response of a lenient service does not fit its design. The call has run.
+    """The response of a lenient service does not fit its design. The call was executed.
 
-    Code that calls a client can catch it and use what came.
+    Code that calls a client can catch it and use the received response.
     """
 
     is_shown: bool = False
@@ -211,9 +211,9 @@ class UnfitAnswerError(ToolError):
         self.is_sensitive = is_sensitive
         """Whether the design marks an attribute of the response as sensitive."""
         self.document = document
-        """The answer as received, as JSON."""
+        """The response as received, as JSON."""
         self.value = value
-        """The typed answer, with values as received in the places of the warnings."""
+        """The typed response, with values as received where the warnings apply."""
         self.warnings = warnings
         """Issues of the response."""
 
@@ -224,7 +224,7 @@ class NotBegunError(ToolError):
     code: str
 
     def __init__(self, tool: str, why: str) -> None:
-        """Construct the error of a call; `tool` is the id of its tool."""
+        """Construct the error of a call; `tool` is the ID of its tool."""
         message = f"{tool.rpartition('.')[2]} was not run: {why}"
         hint = RetryHint(reason="tool_unavailable", tool=tool, message=message)
         super().__init__(message, retry_hint=hint, is_retryable=True)
@@ -237,7 +237,7 @@ class BusyError(NotBegunError):
     """Internal: code in the result."""
 
     def __init__(self, tool: str, of_run: int, waiting: int, limit: int) -> None:
-        """Construct the error of a call beyond `Scheduling.max_queued`, or the share of its run."""
+        """Construct the error for a call beyond `Scheduling.max_queued`, or beyond the share of its run."""
         share = (
             ""
             if waiting >= limit
@@ -302,10 +302,10 @@ class ToolValidationError(ValueError):
     """A document is invalid."""
 
     _findings: Findings | None = None
-    """Findings of the codec, from which the issues and their JSON are made; None without a codec."""
+    """Findings of the codec, from which the issues and their JSON are created; None without a codec."""
 
     def __init__(self, issues: tuple[FieldIssue, ...], more: int = 0, *, is_counted: bool = True) -> None:
-        self.args = (issues,)  # as it is copied and pickled, however it was called
+        self.args = (issues,)  # for copying and pickling, independent of the arguments
         self.issues = issues
         """Issues in the order of the document, at most `Limits.issues`."""
         self.more = more
@@ -331,17 +331,17 @@ class MalformedResultError(RuntimeError):
 
 
 class MalformedReportError(MalformedResultError):
-    """An executor reported something on its way that its contract does not allow: it has not returned."""
+    """An executor reported a value during the call that violates its contract; it has not returned."""
 
 
 def check_format(name: str, format: int) -> None:
-    """Refuse the generated code of a name if this runtime does not read its format.
+    """Raise if this runtime does not support the format of the generated code with this name.
 
-    A generated tree calls it before its other modules are imported, because those of a later format may use
-    what this runtime lacks. So its parameters stay as they are.
+    A generated package calls this before it imports its other modules, because modules of a later format may
+    use features that this runtime lacks. So the signature must not change.
 
     Raises:
-        FormatError: it has another format.
+        FormatError: the format is not supported.
     """
     if type(format) is not int or format != FORMAT:
         raise FormatError(

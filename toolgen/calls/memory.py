@@ -1,4 +1,4 @@
-"""Long-term memory as executors search it at their context; `capabilities/memory.py` provides it."""
+"""Long-term memory, as executors search it through their context; `capabilities/memory.py` provides it."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ if TYPE_CHECKING:
     from .steps.bridge import Wait
 
 MOST_ENTRIES: Final = 10
-"""Default maximum number of entries of one search."""
+"""Default maximum number of entries per search."""
 
 
 @frozen_record
 class MemoryEntry:
-    """A message of an earlier conversation, or a summary that a memory store made of several."""
+    """A message of an earlier conversation, or a summary of several that a memory store created."""
 
     text: str
     author: Literal["person", "assistant", ""] = ""
@@ -41,25 +41,25 @@ class Memory:
         self._search = search
 
     async def search(self, query: str, limit: int = MOST_ENTRIES) -> Sequence[MemoryEntry]:
-        """Return the entries that match a query, the best first.
+        """Return the entries that match a query, best first.
 
         Raises:
-            RuntimeError: the `CallMeta` of the call does not say whose memory it is.
+            RuntimeError: the `CallMeta` of the call does not identify the owner of the memory.
         """
         return await self._search(query, limit)
 
 
 class SyncMemory:
-    """Memory for synchronous executors, whose thread waits for it."""
+    """Memory for synchronous executors, whose thread waits for the results."""
 
     def __init__(self, memory: Memory, wait: Wait) -> None:
         self._memory = memory
         self._wait = wait
 
     def search(self, query: str, limit: int = MOST_ENTRIES) -> Sequence[MemoryEntry]:
-        """Return the entries that match a query, the best first; like `Memory.search`.
+        """Return the entries that match a query, best first; like `Memory.search`.
 
         Raises:
-            CallEndedError: the call is over, or ends meanwhile.
+            CallEndedError: the call is over, or ends in the meantime.
         """
         return self._wait(self._memory.search, query, limit)

@@ -1,4 +1,4 @@
-"""Reported progress: its validation by the design's `LongRunning(progress=)`."""
+"""Reported progress and its validation by the design's `LongRunning(progress=)`."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ if TYPE_CHECKING:
     from .specs import ToolSpec
 
 _ROUNDING: Final = 1e-9
-"""The error of a sum of parts, such as ten times 0.1, that is rounding."""
+"""Tolerated rounding error of a sum of fractions, for example ten times 0.1."""
 
 
 def checked_fraction(fraction: object) -> float | None:
-    """Return the fraction of progress, from 0 to 1; one that rounding carried beyond is 0 or 1.
+    """Return the fraction of progress, from 0 to 1; a value beyond that through rounding becomes 0 or 1.
 
     Raises:
-        MalformedReportError: it is no number, or not from 0 to 1.
+        MalformedReportError: it is not a number, or not from 0 to 1.
     """
     if fraction is None:
         return None
     if not isinstance(fraction, int | float) or isinstance(fraction, bool):
         raise MalformedReportError(f"the progress fraction must be a number, not {type(fraction).__name__}")
-    if not -_ROUNDING <= fraction <= 1 + _ROUNDING:  # nor is NaN
+    if not -_ROUNDING <= fraction <= 1 + _ROUNDING:  # rejects NaN too
         raise MalformedReportError("the progress fraction must be between 0 and 1")
     return min(max(fraction, 0.0), 1.0)
 
@@ -46,11 +46,12 @@ def require_text(text: object) -> None:
 
 
 def progress_json(spec: ToolSpec, value: object) -> Json:
-    """Return progress as JSON. With a declared type, the value must be of that class or its JSON; otherwise
-    any JSON.
+    """Return progress as JSON.
+
+    With a declared type, the value must be an instance of that class or its JSON; otherwise any JSON.
 
     Raises:
-        MalformedReportError: it does not fit the design, or is no JSON.
+        MalformedReportError: it does not fit the design, or is not JSON.
     """
     codec = spec.long_running.progress if spec.long_running else None
     try:

@@ -1,4 +1,4 @@
-"""Artifacts as executors use them at their context; `capabilities/artifacts.py` provides them."""
+"""Artifacts, as executors use them through their context; `capabilities/artifacts.py` provides them."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ class ArtifactInfo:
 
     name: str
     version: int
-    """The version, from 1; each name counts its own."""
+    """The version, from 1, counted per name."""
     media_type: str
     size: int
-    """Bytes."""
+    """Size in bytes."""
     uri: str = ""
-    """`artifact:session/s-9/plan.png?version=1`; names it in results."""
+    """URI for results, for example `artifact:session/s-9/plan.png?version=1`."""
     metadata: Mapping[str, Json] = field(default_factory=dict)
 
 
@@ -51,16 +51,16 @@ class Artifacts(Protocol):
         """Store a new version.
 
         Raises:
-            ValueError: the name or the media type is none.
-            ToolError: the data is larger than the host allows.
+            ValueError: the name or the media type is invalid.
+            ToolError: the data exceeds the host's limit.
         """
         ...
 
     async def load(self, name: str, version: int | None = None) -> StoredArtifact:
-        """Return a version, the newest by default.
+        """Return a version, by default the newest.
 
         Raises:
-            ToolError: there is none.
+            ToolError: there is no such version.
         """
         ...
 
@@ -80,7 +80,7 @@ class Artifacts(Protocol):
 class SyncArtifacts:
     """Artifacts for synchronous executors, whose thread waits in each method.
 
-    All of them raise `CallEndedError` when the call is over, or ends meanwhile.
+    All methods raise `CallEndedError` if the call is over, or ends in the meantime.
     """
 
     def __init__(self, artifacts: Artifacts, wait: Wait) -> None:
@@ -98,7 +98,7 @@ class SyncArtifacts:
         return self._wait(self._artifacts.save, name, data, media_type, metadata)
 
     def load(self, name: str, version: int | None = None) -> StoredArtifact:
-        """Return a version, the newest by default; as `Artifacts.load`."""
+        """Return a version, by default the newest; as `Artifacts.load`."""
         return self._wait(self._artifacts.load, name, version)
 
     def list(self, scope: str = "session") -> tuple[ArtifactInfo, ...]:
@@ -111,33 +111,33 @@ class SyncArtifacts:
 
 
 class ArtifactKeeper(Protocol):
-    """Keeps the artifacts of results: the `ArtifactsCapability` of a host."""
+    """Stores the artifacts of results: the `ArtifactsCapability` of a host."""
 
     @property
     def store(self) -> object: ...
 
     async def keep(self, session_id: str, run_id: str, artifact: Artifact, digest: str) -> str:
-        """Store an artifact of a result for a run and return its URI; equal data of a run is stored once.
+        """Store an artifact of a result for a run and return its URI; equal data in a run is stored once.
 
         Raises:
-            ToolError: the host allows no more.
+            ToolError: the host's limit is reached.
         """
         ...
 
     async def upload(self, session_id: str, run_id: str, name: str, data: bytes, media_type: str) -> str:
-        """Store a file of a person for a session, or for a run of no session, and return its URI.
+        """Store a file of a person for a session, or for a run without a session, and return its URI.
 
-        Data that the newest version has already is stored once.
+        If the newest version already has this data, no new version is stored.
 
         Raises:
-            ToolError: the host allows no more, or no file has such a name or media type.
+            ToolError: the host's limit is reached, or the name or media type is invalid.
         """
         ...
 
     async def read(self, uri: str, session_id: str | None = None, run_id: str = "") -> StoredArtifact | None:
         """Return the data of a URI; None if it does not exist or belongs to another session.
 
-        `run_id` names whose it has to be where the session is "".
+        If the session is "", `run_id` is the run that it must belong to.
         """
         ...
 
@@ -146,5 +146,5 @@ class ArtifactKeeper(Protocol):
         ...
 
     async def forget(self, session_id: str, *, run_id: str = "", before: float | None = None) -> int:
-        """Drop the files of a session and the artifacts of its runs; return how many versions."""
+        """Drop the files of a session and the artifacts of its runs; return the number of versions."""
         ...

@@ -1,7 +1,7 @@
-"""What is reported of calls: to subscribers and logs, as spans and metrics, and in a `Trace` of steps.
+"""Reports about calls: to subscribers and logs, as spans and metrics, and in a `Trace` of steps.
 
-The steps of a call use these; `events` makes events and telemetry of them. A caller passes a `Trace`
-to `Runtime.call`.
+The steps of a call use these classes; `events` turns the reports into events and telemetry. A caller passes a
+`Trace` to `Runtime.call`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from .specs import ToolSpec
 
 ProgressCallback: TypeAlias = Callable[..., None]
-"""Takes a piece of text, how far the work is, or an event of a capability."""
+"""Receives a piece of text, progress, or an event of a capability."""
 Step = Literal["lookup", "decode", "inject", "execute", "encode", "check", "after"]
 
 _STEPS: Final[tuple[Step, ...]] = get_args(Step)
@@ -64,10 +64,10 @@ class CallReports:
         suspension_id: str = "",
         person: str = "",
     ) -> None:
-        """Emit that a call was approved or denied, and by whom."""
+        """Emit that a call was approved or denied, with the source of the decision."""
 
     def emit_granted(self, tool: str, meta: CallMeta, grant_id: str, person: str, reason: str) -> None:
-        """Emit that a call was approved by a grant of a person."""
+        """Emit that a call was approved by a person's grant."""
 
     def emit_toolset_dropped(self, toolset: str, reason: str, meta: CallMeta) -> None:
         """Emit that a toolset is left out of a request."""
@@ -78,35 +78,35 @@ SILENT: Final = CallReports()
 
 
 class CallSpans(Protocol):
-    """Makes one span for each call; a tracer that fails makes none."""
+    """Creates one span for each call; no span if the tracer fails."""
 
     def of(
         self, spec: ToolSpec, meta: CallMeta, arguments: Arguments = b"", before: str = ""
     ) -> AbstractContextManager[Callable[[ToolResult], ToolResult]]:
-        """Return the span of a call, below that of its execution before it was suspended.
+        """Return the span of a call, below the span of its execution before it was suspended.
 
-        Its value records how the call ended, and returns the result, which has the span if it stays open.
+        The span's value records the end of the call, and returns the result, with the span if it stays open.
         """
         ...
 
     def here(self) -> str:
-        """Return the current span as W3C Trace Context has it (`traceparent`); "" outside of any."""
+        """Return the current span as W3C Trace Context `traceparent`; "" outside any span."""
         ...
 
     def under(self, trace: str) -> AbstractContextManager[None]:
-        """Make the span current that a `traceparent` names, if it names one."""
+        """Make the span that a `traceparent` names the current span, if it names one."""
         ...
 
     def conclude(self, run_id: str, result: ToolResult | None = None) -> None:
-        """End the span of the call that a run has answered, if it was made here."""
+        """End the span of the call that a run answered, if the call was made in this process."""
         ...
 
 
 class CallMetrics(Protocol):
-    """Counts calls and waits; a measurement that fails is logged."""
+    """Counts calls and waits; a failed measurement is logged."""
 
     def retry(self, kind: Literal["call", "planning"], id_: str) -> None:
-        """Count a further attempt at a call, by the id of its tool, or at a planning, by its agent."""
+        """Count a further attempt at a call, by the tool's ID, or at a planning, by its agent."""
         ...
 
     def open_wait(self, kind: str) -> None:
@@ -129,13 +129,16 @@ class TraceStep:
     name: Step
     duration_s: float
     value: Any
-    """Value that the step produced: the tool's id, the payload, the names of the injected fields, the
-    returned value, the JSON or the bounds; or the `ToolError` that ended the call. The step `after` only has
-    an error: of an after-hook, the size of the result, or its artifacts."""
+    """Value that the step produced.
+
+    It is the tool's ID, the payload, the names of the injected fields, the returned value, the JSON or the
+    bounds; or the `ToolError` that ended the call. The step `after` only has an error: of an after-hook, of
+    the size of the result, or of its artifacts.
+    """
 
 
 class Trace:
-    """The steps of one call, in order. Its clock starts when it is made."""
+    """The steps of one call, in order. Its clock starts when it is created."""
 
     __slots__ = ("_since", "steps")
 
@@ -155,11 +158,11 @@ class Trace:
             )
 
     def mark(self, name: Step, value: object) -> None:
-        """Add a step that has ended now."""
+        """Add a step that ends now."""
         now = time.perf_counter()
         self.steps.append(TraceStep(name=name, duration_s=now - self._since, value=value))
         self._since = time.perf_counter()
 
     def fail(self, error: ToolError) -> None:
-        """Add the step in which the call failed: the first that is missing."""
+        """Add the step in which the call failed: the first step that is missing."""
         self.mark(_STEPS[len(self.steps)], error)

@@ -166,7 +166,7 @@ class ToolOutcome(Generic[R_co]):
 class WithoutResult:
     """The value of an executor without a result yet: `Unfinished`, `Pending` or `Delegated`.
 
-    One base, so that each call asks once.
+    They share one base class, so that each call needs only one check.
     """
 
     __slots__ = ()
@@ -206,14 +206,14 @@ class OpenSpan:
 
 @record
 class Delegated(WithoutResult):
-    """The value of an agent's tools: a run of the agent must answer."""
+    """The value of an agent's tool: a run of the agent must answer."""
 
     agent: str
-    """Id."""
+    """ID of the agent."""
     message: str
-    """The message to the agent."""
+    """Message to the agent."""
     span: OpenSpan | None = field(default=None, repr=False, compare=False)
-    """The span of the call, which lasts until its run is over; set by the runtime, where there are spans."""
+    """Span of the call, which stays open until its run is over; set by the runtime if there are spans."""
 
 
 @record
@@ -225,20 +225,20 @@ class RunLink:
     parent_run_id: str = ""
     parent_tool_call_id: str = ""
     pending: tuple[Suspended, ...] = ()
-    """Acknowledged work that continues elsewhere, of this run and those below it."""
+    """Acknowledged work that continues elsewhere, of this run and its child runs."""
 
 
 @record
 class OuterCall:
-    """The direct call of an agent's tool that has no result before the run of its agent has an answer."""
+    """The direct call of an agent's tool that has no result until the run of its agent has an answer."""
 
     run_id: str
-    """The run of the call itself; to cancel it is to cancel all below it."""
+    """Run of the call itself; canceling it cancels all runs below it."""
     tool: str
-    """Id."""
+    """ID of the tool."""
     tool_call_id: str = ""
     arguments_mac: str = field(default="", repr=False)
-    """The MAC of the arguments of this call, as a suspended call has one."""
+    """MAC of the arguments of this call, as for a suspended call."""
 
 
 @record
@@ -325,7 +325,7 @@ class Actions:
 
 @sparse_record
 class Telemetry:
-    """The duration and token usage of a call."""
+    """Duration and token usage of a call."""
 
     duration_s: float = 0.0
     model: str = ""

@@ -29,9 +29,9 @@ class Resumption:
     """The answers with which a suspended call is resumed."""
 
     answers: tuple[Json, ...]
-    """Documents by `answer_document`: everything that was answered to this call, the newest last."""
+    """`answer_document` documents: all answers to this call, newest last."""
     key: str = ""
-    """The idempotency key that the call had before it waited."""
+    """Idempotency key that the call had before it was suspended."""
 
     @property
     def answer(self) -> Json:
@@ -41,7 +41,7 @@ class Resumption:
 
     @property
     def resume_state(self) -> Json:
-        """Value that the executor stored with its newest question; None without one."""
+        """Value that the executor stored with its newest question; None if there is none."""
         state: Json = _facts(self.answers[-1]).get("resume_state")
         return state
 
@@ -53,11 +53,11 @@ class Resumption:
         )
 
     def approved(self, question: str) -> bool:
-        """Return whether a person has approved this question of the tool itself."""
+        """Return whether a person has approved this question of the tool's executor."""
         return any(document.get("by_tool") and _is_to(document, question) for document in self._all())
 
     def answered(self, type_: type[T], question: str | None, spec: ToolSpec | None) -> T | None:
-        """Return the newest answer to a question of this type, with defaults; None without one."""
+        """Return the newest answer to a question of this type, with defaults; None if there is none."""
         for document in reversed(self._all()):
             if question is not None and not _is_to(document, question):
                 continue
@@ -82,7 +82,7 @@ class Resumption:
 
 
 def _is_to(answer: Mapping[str, object], question: str) -> bool:
-    """Return whether an earlier answer is to a question, as its executor asks it."""
+    """Return whether an earlier answer is for a question, in the executor's wording."""
     return bool(answer.get("own_question", answer.get("question")) == portable_text(question))
 
 
@@ -91,11 +91,11 @@ def _facts(document: Json) -> dict[str, Any]:
 
 
 def _fitting(codec: Codec[T], answer: Json) -> T | None:
-    """Return the typed answer; None if its type rejects it although the schema of the question accepts it."""
+    """Return the typed answer; None if the type rejects an answer that fits the question's schema."""
     try:
         return codec.decode_null_as_absent(
             to_json(answer), UNLIMITED
-        )  # it was within the limits when it was given
+        )  # it was within the limits when it arrived
     except ToolValidationError as error:
         log.warning("an answer does not fit %s, so the tool can ask again: %s", codec.name, error)
         return None

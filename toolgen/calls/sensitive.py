@@ -24,30 +24,30 @@ if TYPE_CHECKING:
 def note_document(codec: Codec, document: bytes | str, secrets: Secrets | None = None) -> None:
     """Add the sensitive values of a JSON document, even if it is incomplete; none if it is not JSON.
 
-    They are added to `secrets`, by default to those of the running call.
+    They are added to `secrets`, by default to the secrets of the running call.
     """
     if codec.sensitive and (secrets := secrets or noting()) is not None:
         add_values(document, codec.sensitive, codec.keys, secrets)
 
 
 def note_typed(codec: Codec | None, document: bytes | str | Mapping[str, object]) -> None:
-    """Add the sensitive values of a document to those of the running call, also as Python writes them."""
+    """Add a document's sensitive values to the secrets of the running call, also in Python notation."""
     if codec is not None and codec.sensitive:
         with suppress(ToolValidationError):
             codec.decode_null_as_absent(document, UNLIMITED)
 
 
 def unvalidated_places(codec: Codec, warnings: Sequence[FieldIssue]) -> tuple[str, ...]:
-    """Return the sensitive places of a result with warnings, including each part that does not fit.
+    """Return the sensitive paths of a result with warnings, including each part that does not fit.
 
-    Nothing is if the codec has no sensitive value. Everything is if there may be more warnings than these.
+    Empty if the codec has no sensitive value. The whole document if there may be more warnings than these.
     """
     if not codec.sensitive or not warnings:
         return codec.sensitive
     keys = [key for warning in warnings for key in warning.keys if isinstance(key, str)]
     if len(warnings) == MOST_WARNINGS or max(map(len, keys), default=0) >= LONGEST_KEY:  # one may be cut
         return ("",)
-    # An object that lacks an attribute may have its value under any key.
+    # The value of a missing attribute may be under any key of its object.
     parts = [each.keys[: -1 if each.constraint == "missing_field" else None] for each in warnings]
     return (*codec.sensitive, *map(pointer_of, parts))
 

@@ -69,7 +69,7 @@ class ArtifactSpec(Generic[D]):
 
 
 class SeenResult(Protocol):
-    """What a model saw of a call, such as a planner's `ToolAnswer`."""
+    """A model's view of a call's result, for example a planner's `ToolAnswer`."""
 
     @property
     def status(self) -> ToolStatus: ...
@@ -194,7 +194,7 @@ class BoundedSpec(tool_facts.Bounded):
     """The result shows a part of more data."""
 
     attribute: str = field(init=False, repr=False)
-    """The list as an attribute of the result; "" without one."""
+    """Attribute of the result that has the list; "" if there is none."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "attribute", field_name(self.items) if self.items else "")
@@ -210,7 +210,7 @@ class LongRunningSpec(tool_facts.LongRunning[Codec]):
     """Acknowledgement and progress of a tool whose result can arrive later, as codecs."""
 
 
-# Without slots of its own, so that what is found once of a tool, and asked for with every call, can be kept.
+# No slots, so that values that every call needs can be cached on the spec.
 @frozen_record(slots=False)
 class ToolSpec(ToolFacts, Generic[P, R]):
     """Description of a tool. Generated code declares it as a constant, and `func_tool` creates it.
@@ -272,8 +272,8 @@ class ToolSpec(ToolFacts, Generic[P, R]):
 
     @cached_property
     def _parts(self) -> PartReader:
-        """What reads results that do not fit, of a lenient tool."""
-        from toolgen.shapes.parts import PartReader  # few results do not fit
+        """Reader for results of a lenient tool that do not fit."""
+        from toolgen.shapes.parts import PartReader  # few results need it
 
         return PartReader(self.result.type)
 
@@ -285,7 +285,7 @@ class ToolSpec(ToolFacts, Generic[P, R]):
     @property
     def digest(self) -> str:
         """Digest of the tool's catalog entry."""
-        from toolgen.catalog.entry import tool_digest, tool_entry  # no plain call needs catalogs
+        from toolgen.catalog.entry import tool_digest, tool_entry  # ordinary calls need no catalog
 
         return tool_digest(tool_entry(self.record()))
 
@@ -389,12 +389,12 @@ def _type(codec: Codec, examples: tuple[Json, ...] = ()) -> TypeRecord:
 
 @frozen_record
 class NativeTool:
-    """A tool that the model's provider runs itself. Constructed by generated code."""
+    """A tool that the model's provider executes. Created by generated code."""
 
     id: str
     """`service.toolset.kind`."""
     provider: str
     kind: str
-    """The provider's name of the tool."""
+    """The provider's name for the tool."""
     config: Mapping[str, Json] = field(default_factory=dict)
-    """Its settings, as the provider takes them."""
+    """Settings in the provider's format."""

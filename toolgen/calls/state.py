@@ -23,7 +23,7 @@ Operation: TypeAlias = Literal["set", "delete", "append", "add"]
 
 _SCOPES: Final[tuple[Scope, ...]] = get_args(Scope)
 _ABSENT: Final = object()
-"""The value of a key that has none."""
+"""Marks a key without a value."""
 _MOST_WATCHED: Final = 100
 """Maximum number of lists and objects that are checked for changes in place at the end of a call."""
 
@@ -69,7 +69,7 @@ def applied(values: Mapping[str, Json], changes: Sequence[Change]) -> dict[str, 
 
 @frozen_record
 class _Watched:
-    """A list or an object that an executor has, and the state has a copy of."""
+    """A list or an object that the executor holds, while the state has a copy of it."""
 
     key: str
     value: Json
@@ -79,7 +79,7 @@ class _Watched:
     def is_changed(self) -> bool:
         try:
             return json.dumps(self.value) != self.text
-        except (TypeError, ValueError, RecursionError):  # it is no JSON any more
+        except (TypeError, ValueError, RecursionError):  # it is no longer JSON
             return True
 
 
@@ -89,19 +89,19 @@ class StateChanges:
 
     call: CallScope
     changes: dict[tuple[Scope, str], list[Change]]
-    """The changes by scope and owner, in the order in which they were made."""
+    """The changes by scope and owner, in order."""
     _owner: Callable[[Scope, CallMeta], str]
     _refuse: Callable[[str, Operation], None]
     _watched: list[_Watched]
-    """The lists and objects that the executor has read or set: the state has them as they were then."""
+    """Lists and objects that the executor has read or set; the state has them as they were at that time."""
     _marks: dict[tuple[Scope, str], int]
     """Number of changes that hooks made before the executor was called."""
     _dropped: list[bool]
-    """One item for each attempt of the executor that was dropped."""
+    """One item for each discarded attempt of the executor."""
     _over: threading.Event
     """Set when the call is over."""
     __iter__: ClassVar[None] = None
-    """`StateCapability.read` returns all keys; a call reads those that it knows."""
+    """`StateCapability.read` returns all keys; a call reads only keys that it knows."""
 
     def set(self, key: str, value: Json) -> None:
         """Replace the value; `state[key] = value` does the same."""
@@ -113,7 +113,7 @@ class StateChanges:
         self._change(key, "delete", None)
 
     def append(self, key: str, item: Json) -> None:
-        """Append an item to a list; parallel calls append theirs in their order."""
+        """Append an item to a list; items of parallel calls are appended in the order of the calls."""
         self._change(key, "append", item)
 
     def add(self, key: str, number: float) -> None:
@@ -126,11 +126,11 @@ class StateChanges:
         self.set(key, value)
 
     def mark(self) -> None:
-        """Keep the changes so far when an attempt of the executor is dropped."""
+        """Mark the changes so far, so that they survive a failed attempt of the executor."""
         self._marks.update((place, len(changes)) for place, changes in self.changes.items())
 
     def restart(self) -> None:
-        """Drop the changes since the mark: the executor failed, and is called again."""
+        """Drop the changes since the mark, because the executor failed and is called again."""
         for place in tuple(self.changes):
             del self.changes[place][self._marks.get(place, 0) :]
             if not self.changes[place]:
@@ -196,8 +196,8 @@ class State(StateChanges):
         Args:
             call: The call that uses it.
             owner: Returns the owner of a scope for a call.
-            load: Returns what is stored for an owner.
-            refuse: Raises if a key, with its scope, must not be changed by an operation.
+            load: Returns the stored values of an owner.
+            refuse: Raises if an operation must not change a key, which includes its scope.
         """
         self.call = call
         self.changes = {}
@@ -213,7 +213,7 @@ class State(StateChanges):
         return default if value is _ABSENT else value
 
     async def _read(self, key: str) -> Any:
-        """Return a copy of the value, `_ABSENT` for none."""
+        """Return a copy of the value; `_ABSENT` if there is none."""
         scope, owner, name = self._place(key)
         stored = await self._load(scope, owner)
         value = applied(stored, self.changes.get((scope, owner), ())).get(name, _ABSENT)
@@ -240,11 +240,11 @@ class SyncState(StateChanges):
     """The state for a synchronous executor, which reads and writes it like a dictionary, in its thread.
 
     Raises:
-        CallEndedError: the call is over, or ends meanwhile.
+        CallEndedError: the call is over, or ends in the meantime.
     """
 
     def __init__(self, state: State, wait: Wait) -> None:
-        vars(self).update(vars(state))  # the changes are of one call
+        vars(self).update(vars(state))  # both hold the changes of the same call
         self._state = state
         self._wait = wait
         self._attempt = len(state._dropped)

@@ -157,7 +157,7 @@ class SyncToolContext:
         provided: T = self._opened[key.name]
         return provided
 
-    if not TYPE_CHECKING:  # a type checker knows those above, and a misspelt one is an error
+    if not TYPE_CHECKING:  # type checkers know the attributes above and report a misspelt one
 
         def __getattr__(self, name: str) -> Any:
             """Return the object of a host's capability for this call, by name."""
@@ -171,9 +171,9 @@ ARTIFACTS: Final[Key[SyncArtifacts]] = Key("artifacts")
 MEMORY: Final[Key[SyncMemory]] = Key("memory")
 
 ToolMethod: TypeAlias = Callable[[A, ToolContext], Awaitable[T]] | Callable[[A, SyncToolContext], T]
-"""Executes a tool with its payload and its context: an asynchronous function, or one for a thread."""
+"""Executes a tool with its payload and its context: an asynchronous function, or a function for a thread."""
 
 Declared: TypeAlias = (
     ToolMethod[A, T] | Callable[[Any, A, ToolContext], Awaitable[T]] | Callable[[Any, A, SyncToolContext], T]
 )
-"""A method of a protocol that either form implements: as an instance has it, and as a class defines it."""
+"""A protocol method that either form implements, as bound on an instance or as defined in a class."""

@@ -18,9 +18,9 @@ def watched(
     dump: Callable[[Any], bytes],
     dump_python: Callable[..., Any],
 ) -> tuple[Callable[..., Any], Callable[[Any], bytes]]:
-    """Return functions that read and write documents and record their sensitive values.
+    """Return functions that decode and encode documents and record their sensitive values.
 
-    `dump_python` is pydantic's `to_python` for the type: it leaves dates and the like as they are.
+    `dump_python` is pydantic's `to_python` for the type, which keeps dates and similar values unchanged.
     """
 
     def decode(data: bytes | str, **options: Any) -> Any:
@@ -40,12 +40,12 @@ def watched(
             add_values(document, places, keys(), secrets)
 
     def note_value(value: object) -> None:
-        """Add the sensitive values of a typed value, as Python writes them."""
+        """Add the sensitive values of a typed value, in Python notation."""
         if (secrets := noting()) is None:
             return
         try:
             dumped = dump_python(value, by_alias=True, warnings=False)
-        except Exception:  # noqa: BLE001 - author code may have put anything into it; its document is noted all the same
+        except Exception:  # noqa: BLE001 - author code may have put anything in; the document is recorded
             return
         secrets.add(values_at(dumped, places), keys())
 

@@ -1,7 +1,7 @@
 """A `ToolResult` as JSON: the one form in journals, events and the records of agents and HTTP clients.
 
-What is empty is left out. `result_document` writes it with everything that `result_of` reads back. Events and
-HTTP clients get `events.redaction.public_document`, which has no sensitive values.
+Empty members are left out. `result_document` writes everything that `result_of` reads back. Events and HTTP
+clients get `events.redaction.public_document`, which has no sensitive values.
 """
 
 from __future__ import annotations
@@ -34,16 +34,16 @@ from .types import (
 )
 
 FAILED: Final = frozenset({"error", "denied", "unknown"})
-"""Statuses of calls that have an error in the place of a result."""
+"""Statuses of calls that have an error instead of a result."""
 _AROUND: Final = 12
-"""Levels of the documents that hold a value in a journal."""
+"""Nesting levels of the journal documents around a value."""
 
 
 def result_document(result: ToolResult, limit: int | None = None) -> StoredResult:
-    """Return the document of a result, without the typed value and what journals must not store.
+    """Return the document of a result, without the typed value and data that journals must not store.
 
-    Texts of errors have at most `limit` bytes, and longer details are left out. So are suspensions, for no
-    journal has tokens.
+    Error texts have at most `limit` bytes, and longer details are left out. Suspensions are left out too,
+    because journals must not contain tokens.
     """
     facts = result_facts(result, limit)
     if result.json:
@@ -60,7 +60,7 @@ def result_document(result: ToolResult, limit: int | None = None) -> StoredResul
 
 
 def result_facts(result: ToolResult, limit: int | None = None) -> dict[str, Any]:
-    """Return the members of the document that an event has, but for `result`."""
+    """Return the members of the document that events have too, except `result`."""
     facts: dict[str, Any] = {
         "tool": result.tool,
         "tool_call_id": result.tool_call_id,
@@ -176,7 +176,7 @@ def _inexact_texts(error: ToolError, hint: RetryHint | None, limit: int | None) 
 
 
 def _details(error: ToolError, limit: int | None) -> bytes:
-    """Return the details of an error; b"" for none, or those that the model does not get for their length."""
+    """Return the details of an error; b"" if there are none, or if they are too long for the model."""
     details = error.details_json if isinstance(error, DeclaredError) else b""
     return details if limit is None or len(details) <= limit // 2 else b""
 
@@ -192,7 +192,8 @@ def kept_value(text: bytes) -> Json:
     """Return the value of JSON text for the documents of a journal.
 
     Raises:
-        ValueError: it keeps none: it is no JSON, has too many levels, or a number that Python or JSON lacks.
+        ValueError: a journal cannot store it: it is not JSON, is nested too deep, or has a number that Python
+            or JSON lacks.
     """
     return _value(text)[0]
 
@@ -209,9 +210,10 @@ def _value(text: bytes) -> tuple[Json, bool]:
 
 
 def parsed(document: bytes) -> Json:
-    """Return the value of a JSON document, by pydantic-core in a third of the time that `json` needs.
+    """Return the value of a JSON document, with pydantic-core in a third of the time that `json` needs.
 
-    What that refuses `json` takes: more than 200 levels, half of an escaped character.
+    `json` is the fallback for documents that pydantic-core rejects: more than 200 levels, an escaped lone
+    surrogate.
     """
     try:
         value: Json = from_json(document)
@@ -221,7 +223,7 @@ def parsed(document: bytes) -> Json:
 
 
 def _error_document(error: ToolError, result: ToolResult, limit: int | None) -> ErrorDocument:
-    """Return the error of a call without a result; the code of a denial is in the text for the model."""
+    """Return the error of a call without a result; the code of a denial is taken from the model's text."""
     hint = result.retry_hint
 
     def text(whole: str) -> str:
@@ -269,7 +271,7 @@ def _retry_document(hint: RetryHint, tool: str) -> RetryDocument:
 
 
 def hint_of(error: Mapping[str, Any], tool: str) -> RetryHint | None:
-    """Return the hint in the error of a call of a tool; None without one."""
+    """Return the retry hint in the error of a tool call; None if it has none."""
     retry = error.get("retry")
     if retry is None:
         return None
@@ -309,7 +311,7 @@ def _error_of(error: Mapping[str, Any], hint: RetryHint | None, tool: str, statu
 
 
 def issue_document(issue: FieldIssue) -> IssueDocument:
-    """Return an issue as models get it, with its JSON Pointer for forms."""
+    """Return an issue in the form for models, with its JSON Pointer for forms."""
     return cast(IssueDocument, {**issue.as_json(), "pointer": issue.pointer})
 
 
@@ -328,7 +330,7 @@ def issue_of(document: Mapping[str, Any]) -> FieldIssue:
 
 
 def artifact_document(artifact: Artifact) -> ArtifactDocument:
-    """Return the reference to an artifact of a result, and the id of the tool that made it."""
+    """Return the reference to an artifact of a result, and the ID of the tool that created it."""
     from ..steps.result_storing import NO_STORE  # few results have artifacts
 
     ref = artifact.ref or ArtifactRef(kind=artifact.kind, not_stored_reason=NO_STORE)

@@ -1,6 +1,6 @@
 """The JSON form of a `ToolResult`, part by part; `results.py` writes and reads it.
 
-What is empty is left out.
+Empty members are left out.
 """
 
 from __future__ import annotations
@@ -143,7 +143,7 @@ class TelemetryDocument(TypedDict):
 
 
 class ResultDocument(TypedDict):
-    """The one result of a call."""
+    """The result of a call."""
 
     tool: str
     """Id of the tool; the requested name if no tool has it."""
@@ -159,9 +159,9 @@ class ResultDocument(TypedDict):
     """Issues in the response of a lenient service; the result contains these values as received."""
     artifacts: NotRequired[list[ArtifactDocument]]
     content: NotRequired[list[dict[str, Any]]]
-    """Content blocks as MCP has them; in no event."""
+    """Content blocks in MCP's form; absent in events."""
     is_final: NotRequired[bool]
-    """The result ends the turn as it is."""
+    """Whether the result ends the turn as it is."""
     approved_by: NotRequired[str]
     """Person who granted the call, and the time; absent in events, which have `tool_authorization`."""
     run_link: NotRequired[RunLinkDocument]
@@ -169,7 +169,7 @@ class ResultDocument(TypedDict):
 
 
 class StoredResult(ResultDocument):
-    """The result of a call in a journal, which can be read back as it was."""
+    """The result of a call in a journal, which can be restored exactly."""
 
     json: NotRequired[str]
     """Exact text for the model, if encoding `result` gives another text."""
@@ -178,4 +178,4 @@ class StoredResult(ResultDocument):
     example_input: NotRequired[str]
     """Exact text of the example, if encoding `example` gives another text."""
     prior_input: NotRequired[str]
-    """The refused arguments as they came."""
+    """The rejected arguments as received."""

@@ -1,4 +1,4 @@
-"""Functions with an `input_schema` written by the author: its codec, and checks that the two agree."""
+"""Functions with an `input_schema` from their author: its codec, and checks that the two agree."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ _SAMPLES: Final[Mapping[str, Json]] = {
     "array": [],
     "object": {},
 }
-"""A value of each type of JSON."""
+"""A sample value of each JSON type."""
 
 
 class AuthoredCodec(CheckedCodec[T], TypeCodec[T]):
-    """The codec of a function's arguments with a schema that its author wrote: documents have to fit both.
+    """The codec of a function's arguments with a schema from its author: documents have to fit both.
 
-    What is encoded has all defaults, since people approve them and `when` looks at them. So a property with
-    the default of its parameter always fits, even if the schema has no such property.
+    Encoded arguments contain all defaults, because people approve them and `when` conditions read them. So a
+    property with the default of its parameter always fits, even if the schema has no such property.
     """
 
     __slots__ = ("_defaults",)
@@ -65,7 +65,7 @@ class AuthoredCodec(CheckedCodec[T], TypeCodec[T]):
         self, data: bytes | str | Mapping[str, object], limits: Limits = DEFAULT_LIMITS
     ) -> T:
         data = data if isinstance(data, (bytes, str)) else json_document(data)
-        with document_steps():  # for its types and its rules
+        with document_steps():  # one step budget for its types and its rules
             value = TypeCodec.decode_null_as_absent(self, data, limits)
             findings = self._rule_issues(data, limits.issues)
         if findings.issues:
@@ -73,7 +73,7 @@ class AuthoredCodec(CheckedCodec[T], TypeCodec[T]):
         return value
 
     def _rule_issues(self, data: bytes | str, most: int) -> Findings:
-        """Return the issues by the schema, none where there are none without values that are defaults."""
+        """Return the schema's issues; empty if there are none once default values are left out."""
         findings = super()._rule_issues(data, most)
         document = from_json(data) if findings.issues else None
         if isinstance(document, dict):
@@ -95,7 +95,8 @@ class AuthoredCodec(CheckedCodec[T], TypeCodec[T]):
 def authored_codec(codec: TypeCodec, schema: Mapping[str, object], problems: list[str]) -> TypeCodec:
     """Return the codec of a function's arguments with the schema of its author.
 
-    Where the two do not agree, `problems` says why. Properties that the schema does not have are refused.
+    If the two do not agree, the reasons are added to `problems`. Properties that are not in the schema are
+    rejected.
 
     Raises:
         ToolgenError: the extra `jsonschema` is not installed.
@@ -137,7 +138,7 @@ def _problems(codec: TypeCodec, schema: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _property_problems(codec: TypeCodec, name: str, property_: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the types and values of a property that the parameter does not take."""
+    """Yield the types and values that a property allows and the parameter rejects."""
     values = [property_[key] for key in ("const", "default") if key in property_]
     values += property_.get("enum", ())
     for value in values:

@@ -1,6 +1,6 @@
-"""Codecs of third-party schemas, of a design or known only at run time.
+"""Codecs of third-party schemas, from a design or known only at run time.
 
-`codec` has those of designed types.
+`codec` contains the codecs of designed types.
 """
 
 from __future__ import annotations
@@ -47,9 +47,9 @@ T = TypeVar("T")
 class SchemaCodec(Codec[T]):
     """Codec of a third-party schema, which stays the contract.
 
-    `type` is a class, or the alias of any type. When the types accept more than the schema, each
-    document is checked against the schema too. What is decoded is the document with the defaults of absent
-    required properties filled in (`toolgen.shapes.foreign.filling`).
+    `type` is a class, or the alias of any type. If the types accept more than the schema, each document is
+    validated with the schema too. A decoded document has the defaults of absent required properties filled in
+    (`toolgen.shapes.foreign.filling`).
     """
 
     __slots__ = ("_fill", "_foreign", "_form", "_surely_fits", "is_exact")
@@ -105,13 +105,13 @@ class SchemaCodec(Codec[T]):
             data = self._fill(data)
         return self.decode_as_sent(data, limits)
 
-    decode_null_as_absent = decode  # its schema says where null is a value
+    decode_null_as_absent = decode  # the schema defines where null is a value
 
     def decode_as_sent(self, data: bytes | str | Mapping[str, object], limits: Limits = DEFAULT_LIMITS) -> T:
         data = data if isinstance(data, (bytes, str)) else json_document(data)
         if self.is_exact:
             return super().decode_null_as_absent(data, limits)
-        with document_steps():  # for its types and its rules
+        with document_steps():  # one step budget for its types and its rules
             value = super().decode_null_as_absent(data, limits)
             is_sure = self._surely_fits(value, len(data))
             if not is_sure and (findings := self._rule_issues(data, limits.issues)).issues:
@@ -122,8 +122,8 @@ class SchemaCodec(Codec[T]):
         """Return the JSON of the set values: without defaults, with each null of the document.
 
         Raises:
-            MalformedResultError: the value does not fit. What a class says of it holds since it was
-                constructed, as in `Codec.encode`; the rules that no type holds are checked.
+            MalformedResultError: the value does not fit. The constraints of its class were checked at
+                construction, as in `Codec.encode`; rules that types cannot express are checked here.
         """
         written = super().encode(value)
         if not (self.is_exact or self._surely_fits(value, len(written))):
@@ -137,7 +137,7 @@ class SchemaCodec(Codec[T]):
         return super()._misfit(error)
 
     def _findings(self, error: ValidationError, data: bytes | str, most: int) -> Findings:
-        """Return the findings of the schema, or those of the types if they have more."""
+        """Return the findings of the schema; of the types if the schema's are empty or not counted."""
         broken = Findings(issues=()) if self.is_exact else self._rule_issues(data, most)
         if broken.issues and broken.is_counted:
             return broken
@@ -176,21 +176,22 @@ class _JsonCodec(SchemaCodec[Any]):
 def json_schema_codec(schema: Mapping[str, Any] | bool, name: str, *, bounds_patterns: bool = False) -> Codec:
     """Return the codec of plain JSON values that fit a schema: it accepts exactly what the schema accepts.
 
-    What is decoded, and has to fit, is the document with the defaults of the required properties that it
-    leaves out, as servers fill them, where the schema says them plainly; `decode_as_sent` fills nothing.
+    A decoded document has the defaults of absent required properties filled in, as servers do, if the schema
+    states them plainly; the completed document has to fit. `decode_as_sent` fills nothing in.
 
-    The schema is read in the draft that its `$schema` names, 2020-12 where it names none (JSON Schema 2020-12
-    Core 8.1.1); `format` is an annotation. `name` is told in errors.
+    The schema is read in the draft that its `$schema` names, by default 2020-12 (JSON Schema 2020-12 Core
+    8.1.1); `format` is an annotation. `name` is used in errors.
 
-    With `bounds_patterns`, for a schema that nobody has vetted, a pattern that may take long is an annotation
-    too: one with look-around or back-references, one of very many states, and any in a document of much text.
+    With `bounds_patterns`, for a schema that nobody has vetted, a pattern that may be slow is only an
+    annotation too: one with look-around or back-references, one with very many states, and any pattern in a
+    document with much text.
 
     Raises:
-        ToolgenError: it is no valid schema, or refers to another document; or the extra `jsonschema` is not
-            installed.
+        ToolgenError: it is not a valid schema, or refers to another document; or the extra `jsonschema` is
+            not installed.
     """
     made = rules_class(f"the JSON Schema of {name} needs a JSON Schema validator, which is not installed")
-    if isinstance(schema, bool):  # what they stand for, JSON Schema 2020-12 Core 4.3.2
+    if isinstance(schema, bool):  # boolean schemas, JSON Schema 2020-12 Core 4.3.2
         schema = {} if schema else {"not": {}}
     try:
         rules = made(schema, reads_dialect=True, bounds_patterns=bounds_patterns)

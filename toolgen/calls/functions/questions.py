@@ -1,4 +1,4 @@
-"""Questions whose answer has a Python type: a JSON Schema that clients can ask, and the codec of answers."""
+"""Questions whose answer has a Python type: a JSON Schema that clients support, and the codec of answers."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def question_schema(type_: type[Any]) -> dict[str, Json]:
     """Return the JSON Schema that asks for a value of the type.
 
     Raises:
-        MalformedResultError: the type has none, or one that no client can ask.
+        MalformedResultError: the type has no JSON Schema, or one that clients do not support.
     """
     codec = question_codec(type_)
     schema = codec.schema
@@ -51,16 +51,16 @@ def question_schema(type_: type[Any]) -> dict[str, Json]:
     if "properties" in flat:
         flat["properties"] = {name: _resolved(part, definitions) for name, part in flat["properties"].items()}
     elif "enum" not in flat:
-        flat.pop("title", None)  # the name of `str` says nothing to a person
+        flat.pop("title", None)  # the class name, for example `str`, is useless to a person
     try:
-        checked_schema({"type": "any", **flat})  # a type that takes anything asks for nothing
+        checked_schema({"type": "any", **flat})  # a type that accepts anything is not a question
     except MalformedResultError as error:
         raise MalformedResultError(f"{codec.name} cannot be the type of an answer: {error}") from error
     return flat
 
 
 def _resolved(schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the schema with its referenced definition in the place of the reference."""
+    """Return the schema with its reference replaced by the referenced definition."""
     target = referred({"$defs": definitions}, schema.get("$ref"))
     keywords = {key: value for key, value in schema.items() if key not in ("$ref", "examples")}
     return {**(target or {}), **keywords}

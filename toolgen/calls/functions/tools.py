@@ -1,4 +1,4 @@
-"""Tools of typed Python functions, for prototypes: the same codecs, issues and entries as generated tools."""
+"""Tools from typed Python functions, for prototypes: same codecs, issues and entries as generated tools."""
 
 from __future__ import annotations
 
@@ -51,15 +51,15 @@ D = TypeVar("D", bound=BaseModel)
 _log: Final = logger("toolgen.runtime")
 
 LOCAL: Final = "local.functions"
-"""Toolset of functions without one, as part of their ids."""
+"""Toolset of functions without a toolset, as part of their IDs."""
 _MOST_TYPES: Final = 1_024
-"""The most types of parameters, and of results, that are known to have a codec."""
+"""Maximum number of parameter types, and of result types, that are cached as having a codec."""
 _NO_RESULT: Final = (Unfinished, Delegated, Pending, Received)
 """Values that a function can return instead of a result."""
 
 
 class FunctionPayload(ToolModel):
-    """The arguments of a function. Its codec validates exactly, by the types of the parameters."""
+    """The arguments of a function. Its codec validates exactly, using the types of the parameters."""
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
@@ -167,7 +167,7 @@ def func_error(
         codec: TypeCodec | None = None
         if details is not None:
             codec = TypeCodec(details, class_name(name), is_result=True)
-    except Exception as problem:  # noqa: BLE001 - pydantic asks a type of the author's, which may raise anything
+    except Exception as problem:  # noqa: BLE001 - pydantic calls author code, which may raise anything
         raise RegistrationError(f"the details of {name} have no JSON Schema: {problem}") from None
     return ErrorSpec(name=name, codec=codec, description=description, is_retryable=is_retryable)
 
@@ -206,7 +206,7 @@ def function_toolset(
 class _Payload:
     codec: TypeCodec
     attributes: Mapping[str, str]
-    """Attribute of the payload's class, by parameter."""
+    """Attribute of the payload's class, by parameter name."""
 
 
 def _problems(
@@ -222,7 +222,7 @@ def _problems(
         )
     for misfit in read.misfits:
         yield f"{misfit.message}; {misfit.hint}"
-    fitting = (context, ToolContext)  # what a synchronous function gets has the same attributes
+    fitting = (context, ToolContext)  # the context of a synchronous function has the same attributes
     if read.context_types and not any(
         isinstance(kind, type) and issubclass(fit, kind) for kind in read.context_types for fit in fitting
     ):
@@ -255,7 +255,7 @@ def _codec(
         while attribute in fields:
             attribute += "_"
         attributes[parameter.name], fields[attribute] = attribute, parameter
-    held: dict[str, TypeCodec] = {}  # one class, whoever asks first
+    held: dict[str, TypeCodec] = {}  # all threads share one class
 
     def made() -> TypeCodec:
         return held.get("") or held.setdefault("", _payload_codec(name, title, fields))
@@ -289,7 +289,7 @@ def _payload_codec(name: str, title: str, parameters: Mapping[str, FunctionParam
 
 
 def _is_known(parameter: FunctionParameter, attribute: str) -> bool:
-    """Return whether a class with such an attribute surely has a codec, without anything sensitive."""
+    """Return whether a class with such an attribute certainly has a codec, without sensitive values."""
     annotation = without_texts(parameter.annotation)
     facts = (*getattr(annotation, "__metadata__", ()), parameter.default)
     if hasattr(FunctionPayload, attribute) or any(isinstance(fact, FieldInfo) for fact in facts):
@@ -301,7 +301,7 @@ def _holds(check: Callable[..., bool], *of: object) -> bool:
     """Return the result of a check; False if it raises, because constructing the codec reports the error."""
     try:
         return check(*of)
-    except Exception:  # noqa: BLE001 - as in `func_error`, or without a hash; making the codec says why
+    except Exception:  # noqa: BLE001 - as in `func_error`, or unhashable; constructing the codec reports it
         return False
 
 
@@ -310,7 +310,7 @@ def _is_plain(annotation: Any, default: Any) -> bool:
     """Return whether the type of a parameter contains nothing sensitive.
 
     Raises:
-        Exception: it has no codec.
+        Exception: the type has no codec.
     """
     parameter = FunctionParameter(
         name="value", annotation=annotation, default=default, description="", is_positional=False
@@ -320,7 +320,7 @@ def _is_plain(annotation: Any, default: Any) -> bool:
 
 @lru_cache(maxsize=_MOST_TYPES)
 def _is_plain_result(type_: object) -> bool:
-    """Return the same for a result."""
+    """Return whether the type of a result contains nothing sensitive; raises as `_is_plain`."""
     return not TypeCodec(type_, "Result", is_result=True).sensitive
 
 
@@ -346,7 +346,7 @@ def _plain(annotation: object) -> object:
     if not any(kind in _NO_RESULT or kind is ToolOutcome for kind, _ in parts):
         return annotation
     results = [_plain(part) for kind, part in parts if kind not in _NO_RESULT]
-    return Union[tuple(dict.fromkeys(results))]  # noqa: UP007  # of parts that are known at run time
+    return Union[tuple(dict.fromkeys(results))]  # noqa: UP007  # the parts are known at run time
 
 
 def _executor(
@@ -381,7 +381,7 @@ def _executor(
 
     async def execute_by_name(payload: object, ctx: ToolContext) -> Any:
         named = payload.__dict__
-        if len(named) != count:  # a hook keeps something there
+        if len(named) != count:  # a hook stored something there
             named = arguments(payload, ctx)[1]
         return await function(**named)
 
@@ -393,5 +393,5 @@ def _executor(
         if by_place or read.context or yields or optional or any(name != at for name, at in by_name):
             return execute
         return execute_by_name
-    # What it wraps decides which context it gets.
+    # The wrapped function determines which context it gets.
     return update_wrapper(execute_in_thread, function, assigned=(), updated=())

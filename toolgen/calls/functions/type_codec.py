@@ -68,12 +68,12 @@ class TypeCodec(Codec[T]):
         core = core_schema_of(type_)
         schema = type_schema_of(core, "serialization" if is_result else "validation", description)
         own_title = title_of(schema)
-        # Which pydantic gives a class without a title.
+        # pydantic uses the class name as the title of a class without a title.
         is_name = own_title in ("", getattr(type_, "__name__", ""))
         name = own_title or name
         schema["title"] = title or (type_title(name) if is_name else own_title)
         if description:
-            schema["description"] = schema.pop("description")  # it follows the title
+            schema["description"] = schema.pop("description")  # moves it after the title
         places, schema = sensitive_places_of(schema), without_marks(schema)
         text = json.dumps(with_title_first(schema), ensure_ascii=False, separators=(",", ":"))
         super().__init__(None, "", name, {name: text}, sensitive=places)
@@ -87,7 +87,7 @@ class TypeCodec(Codec[T]):
         self._check = _validator(plain).validate_python
         serializer = SchemaSerializer(plain, CONFIG, _use_prebuilt=False)
         always_fits = all(node["type"] in _SCALARS and "serialization" not in node for node in nodes_of(core))
-        self._set_dump(serializer, always_fits=always_fits)  # as it is validated before
+        self._set_dump(serializer, always_fits=always_fits)  # it is validated before
         if any(node["type"] in _CLASSES for node in nodes_of(core)):
             self._dump = partial(_json_of, self._dump)
         if discriminated is not None:
@@ -125,14 +125,14 @@ class TypeCodec(Codec[T]):
 
 
 _BUILT: Final = (*Codec.__slots__, "_own", "_types")
-"""The attributes of a codec that is built; a deferred one has only those that cost nothing."""
+"""Attributes of a built codec; a deferred codec has only those that cost nothing."""
 
 
 def deferred(make: Callable[[], TypeCodec[T]]) -> TypeCodec[T]:
-    """Return the codec that `make` returns, which is called at its first use.
+    """Return a codec that `make` builds at its first use.
 
-    It has nothing sensitive. `make` raises nothing, and may be called again by another thread or for a copy;
-    where it makes a class it returns the same codec each time.
+    The codec has no sensitive values. `make` raises nothing, and may be called again by another thread or for
+    a copy; if it creates a class, it returns the same codec each time.
     """
     codec: TypeCodec[T] = TypeCodec.__new__(TypeCodec)
     codec._make, codec._module, codec.sensitive = make, "", ()
@@ -143,7 +143,7 @@ def _json_of(dump: Callable[[object], bytes], value: object) -> bytes:
     """Return the JSON of an object.
 
     Raises:
-        PydanticSerializationError: a number in it is infinite, or none.
+        PydanticSerializationError: a number in it is infinite or NaN.
     """
     written = dump(value)
     if b"NaN" in written or b"Infinity" in written:
@@ -155,5 +155,5 @@ def _json_of(dump: Callable[[object], bytes], value: object) -> bytes:
 
 
 def _validator(schema: Any) -> SchemaValidator:
-    # Without the validators that the authors' classes have: those are lax.
+    # Ignore the prebuilt validators of the authors' classes, because they are lax.
     return SchemaValidator(schema, CONFIG, _use_prebuilt=False)

@@ -23,6 +23,6 @@ def restart_state(context: ToolContext) -> None:
 
 
 def _states(context: ToolContext) -> Iterator[StateChanges]:
-    from ..state import StateChanges  # few calls have one
+    from ..state import StateChanges  # few calls have state
 
     yield from (opened for opened in (context._opened or {}).values() if isinstance(opened, StateChanges))

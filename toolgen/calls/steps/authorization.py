@@ -26,15 +26,15 @@ if TYPE_CHECKING:
 
 
 async def authorize(frame: Frame, call: ToolCall) -> ToolResult | None:
-    """Authorize a call by policy and confirmation; return a result that ends it, or None when it may run.
+    """Authorize a call by policy and confirmation; return a result that ends it, or None to execute it.
 
-    The call has its frozen arguments. Of one that a person has approved the policy is asked again, and only
-    its `Deny` counts.
+    The call has its frozen arguments. If a person has approved the call, the policy is evaluated again, but
+    only its `Deny` counts.
 
     Raises:
-        RuntimeClosedError: a person has to be asked, and no engine would keep the question.
-        ToolError: a person has to be asked, and the call has asked too many questions.
-        Exception: what the policy, the preview or the engine raises; the call has failed then.
+        RuntimeClosedError: a person has to be asked, but no engine can store the question.
+        ToolError: a person has to be asked, but the call has asked too many questions.
+        Exception: an exception of the policy, the preview or the engine; the call has then failed.
     """
     spec, services, frozen = frame.spec, frame.services, call.payload_json
     is_approved = frame.resumption is not None and frame.resumption.is_approved
@@ -78,25 +78,25 @@ async def authorize(frame: Frame, call: ToolCall) -> ToolResult | None:
 
 
 def _run_frozen(call: ToolCall, spec: ToolSpec) -> None:
-    """Execute exactly the arguments that were authorized, as after an answer.
+    """Set the payload to exactly the arguments that were authorized, as after an answer.
 
-    The payload of the model's text may have fields that its type does not write.
+    The payload from the model's text may have fields that its type does not encode.
     """
     mine: Any = call
     mine.payload = spec.payload.decode_null_as_absent(call.payload_json, UNLIMITED)
 
 
 async def _policy_decision(frame: Frame, call: ToolCall, preview: str) -> Allow | Ask | Deny:
-    """Return the decision of the host's policy; without a policy the call may run.
+    """Return the decision of the host's policy; without a policy, the call is allowed.
 
     Raises:
-        TypeError: it decides none of the three, or with a text that is no string.
-        Exception: what the policy raises.
+        TypeError: the decision is none of the three, or its text is not a string.
+        Exception: an exception of the policy.
     """
     spec, policy = frame.spec, frame.services.policy
     if policy is None:
         return Allow()
-    # A copy: what was frozen stays as it is.
+    # A copy, so that the frozen call cannot be changed.
     looked_at = replace(call, payload=spec.payload.decode_null_as_absent(call.payload_json, UNLIMITED))
     decision: object = await run_with_timeout(
         frame.services.stage_timeout, policy.decide(looked_at, spec, preview)

@@ -40,7 +40,7 @@ class Bridge:
     __slots__ = ("_call", "_lock", "_pending", "is_open", "loop")
 
     def __init__(self, call: RunningCall | None = None) -> None:
-        """Construct the bridge of a call, for which the coroutines make their calls."""
+        """Construct the bridge of a call; calls that the coroutines make belong to it."""
         self._call = call
         self.loop = asyncio.get_running_loop()
         self.is_open = True
@@ -61,10 +61,10 @@ class Bridge:
             future.cancel()
 
     def check(self) -> None:
-        """Raise when the call is over.
+        """Raise if the call is over.
 
         Raises:
-            CallEndedError: it is.
+            CallEndedError: the call is over.
         """
         if not self.is_open:
             raise CallEndedError(_OVER)
@@ -73,9 +73,9 @@ class Bridge:
         """Run an asynchronous function in the event loop of the call, and return its result.
 
         Raises:
-            CallEndedError: the call is over, or ends meanwhile.
-            RuntimeError: this is the thread of an event loop, which must not wait.
-            Exception: what the function raises, as `boundary.value_of`.
+            CallEndedError: the call is over, or ends in the meantime.
+            RuntimeError: this is the thread of an event loop, which must not block.
+            Exception: an exception of the function, as `boundary.value_of`.
         """
         if _is_in_event_loop():
             raise RuntimeError(
@@ -109,8 +109,8 @@ class Bridge:
 
 
 async def _outcome_of(call: RunningCall | None, function: Callable[[], Work[T]]) -> Outcome[T]:
-    """Return the outcome of the function; raised outside a task, some exceptions would end the event loop."""
-    CALLER.set(call)  # also for threads of the tool's own, which have no context
+    """Return the outcome of the function, because some exceptions outside a task would end the event loop."""
+    CALLER.set(call)  # also for threads that the tool started, which have no context
     try:
         return Returned(value=await function())
     except BaseException as error:

@@ -1,7 +1,7 @@
 """One call, step by step: decode, authorize, inject, execute, encode, check; and its end.
 
-It has one result and one `tool_end` event. A suspended call has another one after its answer, a call that an
-agent answers has it only then, and after-hooks run on the last result.
+It has one result and one `tool_end` event. A suspended call has another event after its answer; a call that
+an agent answers has its only event then. After-hooks run on the last result.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ WHY_CANCELED: Final = "the call was cancelled"
 _hooks: Final[Any] = LazyModule("toolgen.calls.steps.hook_stages", None)
 storing: Final[Any] = LazyModule("toolgen.calls.steps.result_storing", None)
 _scalars: Final[Any] = LazyModule("toolgen.shapes.design.scalars", None)
-"""Few calls need them, and an import in a function takes 0.2 µs in each call that does."""
+"""Few calls need them, and an import in a function costs each of these calls 0.2 µs."""
 _NO_ENGINE: Final = ToolgenError(
     "this runtime has no engine", hint="pass an engine: Runtime(engine=InProcessEngine())"
 )
@@ -69,10 +69,10 @@ def dispatch(frame: Frame) -> Coroutine[Any, Any, ToolResult]:
     """Return a coroutine that executes one call and returns its result.
 
     Raises:
-        EventLoopError: the runtime belongs to another event loop, which has not ended.
-        ValueError: the trace of the frame is that of another call.
+        EventLoopError: the runtime belongs to another event loop that has not ended.
+        ValueError: the trace of the frame belongs to another call.
         asyncio.CancelledError: the caller's own task is being cancelled.
-        KeyboardInterrupt: never kept from the process.
+        KeyboardInterrupt: always propagated.
     """
     services, reports = frame.services, frame.services.reports
     if services.scheduler.loop is not get_running_loop():
@@ -91,7 +91,7 @@ def dispatch(frame: Frame) -> Coroutine[Any, Any, ToolResult]:
 
 
 async def _redacted(frame: Frame, work: Awaitable[ToolResult]) -> ToolResult:
-    """Execute a call with sensitive values, and return its result; everything that it reports is redacted."""
+    """Execute a call with sensitive values and return its result; all its reports are redacted."""
     with hiding(frame.secrets):
         return await work
 
@@ -114,15 +114,15 @@ async def _dispatch_observed(frame: Frame) -> ToolResult:
         emit_end(frame, _cancelled_result(frame))
         raise
     if tool.has_hooks_after:
-        result = copied(result)  # a hook may keep its own
+        result = copied(result)  # a hook may keep a reference to the original
     telemetry: Any = object.__new__(Telemetry)
-    result.telemetry = telemetry  # it is of this call alone
+    result.telemetry = telemetry  # not shared with other calls
     telemetry.duration_s = time.perf_counter() - started
     return emit_end(frame, result) if is_reported else result
 
 
 async def _run_in_span(spans: CallSpans, frame: Frame, work: Awaitable[ToolResult]) -> ToolResult:
-    """Return the result of work that has a span."""
+    """Await the work within a span and return its result."""
     with spans.of(frame.spec, frame.meta, frame.arguments, frame.trace_before) as end:
         return end(await work)
 
@@ -130,7 +130,7 @@ async def _run_in_span(spans: CallSpans, frame: Frame, work: Awaitable[ToolResul
 async def _run_steps(frame: Frame, is_reported: bool) -> ToolResult:
     """Execute the steps of a call up to its after-hooks, and return its result.
 
-    It is long because a further function would cost every call; what few calls need stands in others.
+    It is long because a further function would cost time in every call; rare cases are in other functions.
     """
     tool, spec, meta = frame.tool, frame.spec, frame.meta
     context, services, trace = frame.context, frame.services, frame.trace
@@ -186,7 +186,7 @@ async def _run_steps(frame: Frame, is_reported: bool) -> ToolResult:
         if is_long or result.artifacts or result.display or services.policy is not None:
             return await storing.store_and_truncate(frame, result)  # type: ignore[no-any-return]  # it is Any
         return result
-    except BaseException as error:  # noqa: BLE001 - author code; `failure_of` tells a cancellation from an error
+    except BaseException as error:  # noqa: BLE001 - author code; `failure_of` filters cancellations
         if isinstance(error, GrantLapsedError):
             return error.result
         failure = failure_of(frame, error)
@@ -200,20 +200,20 @@ def failure_of(frame: Frame, error: BaseException) -> ToolError:
 
     Raises:
         asyncio.CancelledError: the caller's own task is being cancelled.
-        KeyboardInterrupt: never kept from the process.
+        KeyboardInterrupt: always propagated.
     """
     if frame.give_up is not None and isinstance(error, asyncio.CancelledError | OutcomeUnknownError):
         frame.give_up()
     is_of_result = isinstance(error, MalformedResultError) and not isinstance(error, MalformedReportError)
     if is_of_result and frame.context.has_begun:
         return unreadable_result(frame.spec, error, frame.tool.execute)
-    if isinstance(error, NotBegunError) and frame.context.has_begun:  # of a call that the executor made
+    if isinstance(error, NotBegunError) and frame.context.has_begun:  # from a call that the executor made
         return ToolError(error.message, retry_hint=error.retry_hint)
     return tool_error_of(frame.spec, as_task_exception(error))
 
 
 async def _require_enabled(frame: Frame, why_disabled: Callable[[str], Awaitable[str | None]]) -> None:
-    """Check that the tool is enabled; otherwise emit that the call is denied.
+    """Raise if the tool is disabled, after emitting that the call is denied.
 
     Raises:
         ToolError: the tool is disabled.
@@ -228,7 +228,7 @@ async def _require_enabled(frame: Frame, why_disabled: Callable[[str], Awaitable
 
 
 def decode_if_blank(frame: Frame, error: ToolValidationError) -> Any:
-    """Decode blank arguments, as some models send them, as `{}`; return the error result of others."""
+    """Decode blank arguments, which some models send, as `{}`; return the error result for others."""
     if not is_blank(frame.arguments):
         return frame.invalid_arguments_result(error)
     try:
@@ -254,7 +254,7 @@ async def _prepare(frame: Frame, payload: ToolModel) -> object:
             _hooks.mark_state(frame.context)
         if tool.has_fixed_payload is None:
             tool.has_fixed_payload = _scalars.holds_scalars(frame.spec.payload.type)
-        # The JSON of a fixed payload is read only where the call is suspended, which encodes it then.
+        # The JSON of a fixed payload is only needed if the call is suspended, and is encoded then.
         if not tool.has_fixed_payload or call.payload is not payload:
             call = frame.call = _frozen(frame, call)
         if tool.may_need_approval:
@@ -272,7 +272,7 @@ async def _prepare(frame: Frame, payload: ToolModel) -> object:
 
 
 def _frozen(frame: Frame, call: ToolCall) -> ToolCall:
-    """Return the call with its arguments after the hooks, and with what the policy has seen."""
+    """Return the call with its arguments after the hooks, and with the bounds for the policy."""
     document = frame.spec.payload.encode(call.payload)
     seen: tuple[SeenBounds, ...] = ()
     if frame.services.policy is not None:
@@ -285,22 +285,22 @@ def _frozen(frame: Frame, call: ToolCall) -> ToolCall:
 
 
 async def delegate_or_suspend(frame: Frame, returned: WithoutResult) -> ToolResult:
-    """Delegate the call, suspend it until a person or other work answers, or read what the service returned.
+    """Delegate the call, suspend it until it is answered, or convert the response of the service.
 
     Raises:
-        MalformedResultError: its design has no `LongRunning`.
-        ToolError: nobody can be asked, or what was received is no result of the tool.
+        MalformedResultError: the tool's design has no `LongRunning`.
+        ToolError: nobody can be asked, or the response is not a result of the tool.
     """
     spec = frame.spec
     if isinstance(returned, Received):
-        from .received import received_result  # few answers do not fit
+        from .received import received_result  # few responses do not fit
 
         return await storing.store_and_truncate(frame, received_result(spec, returned.error, frame.meta))  # type: ignore[no-any-return]  # it is Any
     if isinstance(returned, Delegated):
         return ToolResult(
             tool=spec.id, status="suspended", tool_call_id=frame.meta.tool_call_id, delegated=returned
         )
-    assert isinstance(returned, Unfinished | Pending)  # there is no other
+    assert isinstance(returned, Unfinished | Pending)  # these are the only other classes
     suspender = frame.services.suspender
     if isinstance(returned, Unfinished) and (why := frame.nobody_to_ask):
         question: object = returned.question
@@ -315,13 +315,13 @@ async def delegate_or_suspend(frame: Frame, returned: WithoutResult) -> ToolResu
     if (call := frame.call) is not None and frame.tool.has_checks_before:
         frozen = spec.payload.encode(call.payload) if frame.tool.has_fixed_payload else call.payload_json
         return await suspender.suspend(frame, returned, frozen)
-    # As they came: an executor may have changed its payload.
+    # The received arguments: an executor may have changed its payload.
     payload = spec.payload.decode_null_as_absent(arguments_json(frame.arguments), UNLIMITED)
     return await suspender.suspend(frame, returned, spec.payload.encode(payload))
 
 
 def _refuse_work(frame: Frame) -> ToolResult | None:
-    """Return the denial of a long-running call, if this runtime cannot suspend it; None otherwise."""
+    """Return the denial of a long-running call if this runtime cannot suspend it; None otherwise."""
     spec, services = frame.spec, frame.services
     error = _NO_ENGINE if services.suspender is None else services.suspender.obstacle(frame.tool)
     if error is None:
@@ -333,11 +333,11 @@ def _refuse_work(frame: Frame) -> ToolResult | None:
 
 
 async def _intercept(tool: RegisteredTool, call: ToolCall, services: RuntimeServices) -> None:
-    """Run the interceptors, which set injected fields; their values appear in no log, hash or result."""
+    """Run the interceptors, which set injected fields; these values are in no log, hash or result."""
     for interceptor in tool.interceptors:
         await run_with_timeout(services.stage_timeout, interceptor.intercept(call, call.payload))
     for name in tool.intercepted_fields:
-        getattr(call.payload, name)  # raises NotInjectedError, which names the field
+        getattr(call.payload, name)  # raises NotInjectedError with the name of the field
 
 
 async def end_without_executor(frame: Frame, result: ToolResult) -> ToolResult:
@@ -366,8 +366,8 @@ async def end_without_executor(frame: Frame, result: ToolResult) -> ToolResult:
 
 
 def stray_error_result(frame: Frame, error: Exception) -> ToolResult:
-    """Return the error result of a call whose tool ended its own task; the error is by `as_exception`."""
-    if isinstance(error.__cause__, asyncio.CancelledError):  # its end was emitted on its way
+    """Return the error result of a call whose tool ended its own task; `error` is from `as_exception`."""
+    if isinstance(error.__cause__, asyncio.CancelledError):  # its end was already emitted
         return _cancelled_result(frame)
     with hiding(frame.secrets):
         return emit_end(frame, frame.failed_result(error))
@@ -384,7 +384,7 @@ def failed_call_result(
 
 
 def emit_end(frame: Frame, result: ToolResult) -> ToolResult:
-    """Emit the end of a call, unless an agent is going to answer it, and return its result."""
+    """Emit the end of a call unless an agent will answer it, and return its result."""
     if result.delegated is None:
         frame.services.reports.emit_tool_end(result, frame.meta, frame.spec)
     return result

@@ -1,4 +1,4 @@
-"""The execution of an admitted call: in the event loop or in a thread, within its time, and again."""
+"""The execution of an admitted call: in the event loop or in a thread, with time limit and retries."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ if TYPE_CHECKING:
     from .thread_pool import ThreadPool
 
 _FIRST_PAUSE_S: Final = 0.1
-"""Seconds before the first retry; they double with each."""
+"""Seconds before the first retry; doubled for each further retry."""
 MAX_PAUSE_S: Final = 5.0
-"""A longer pause that an executor asks for by `RetryHint.retry_after` is left to the planner."""
+"""Maximum delay in seconds; a longer `RetryHint.retry_after` is left to the planner."""
 
 log = logger("toolgen.runtime")
 
 
 class Execution:
-    """Runs the executors of admitted calls for one runtime, in the event loop or in bounded threads."""
+    """Runs the executors of admitted calls for one runtime, in the event loop or in a bounded thread pool."""
 
     def __init__(self, scheduler: Scheduler, options: Scheduling, metrics: CallMetrics | None = None) -> None:
         self._scheduler = scheduler
@@ -39,7 +39,7 @@ class Execution:
         self._metrics = metrics
         self._options = options
         self._threads: ThreadPool | None = None
-        """The threads of synchronous executors; None before the first."""
+        """Threads of synchronous executors; None before the first use."""
 
     @property
     def stuck_threads(self) -> Mapping[str, int]:
@@ -47,14 +47,14 @@ class Execution:
         return {} if self._threads is None else self._threads.stuck
 
     async def run(self, call: RunningCall, tool: RegisteredTool, argument: Any, context: ToolContext) -> Any:
-        """Run the executor of an admitted call, whose time begins now, and return its value.
+        """Run the executor of an admitted call, whose time limit starts now, and return its value.
 
         `argument` is the payload, or the call for a raw executor.
 
         Raises:
-            OutcomeUnknownError: its time is over, it has begun, and it may not run twice.
-            ToolError: its time is over otherwise, or there is no thread for it.
-            BaseException: what the executor raises.
+            OutcomeUnknownError: the call timed out after it began, and must not run twice.
+            ToolError: the call timed out otherwise, or there is no thread for it.
+            BaseException: an exception of the executor.
         """
         if tool.timeout is not None:
             assert self._scheduler.loop is not None, "it has admitted the call"
@@ -66,7 +66,7 @@ class Execution:
         return _outcome_of_raw(returned) if tool.raw else returned
 
     def close(self) -> None:
-        """End the threads; a busy one ends with its function, or with the process."""
+        """Stop the threads; a busy thread ends with its function or with the process."""
         if self._threads is not None:
             self._threads.close()
 
@@ -75,14 +75,14 @@ class Execution:
     ) -> Any:
         """Retry an executor after a failed attempt, with backoff, and return its value.
 
-        For one that needs a credential it is `ToolOutcome.need_credential`.
-        All attempts share the time limit of the tool; a pause that does not fit into it, or is longer than
-        `MAX_PAUSE_S`, is left to who made the call.
+        If the executor needs a credential, the value is `ToolOutcome.need_credential`. All attempts share the
+        time limit of the tool. A delay that does not fit into it, or exceeds `MAX_PAUSE_S`, ends the retries
+        and is left to the caller.
 
         Raises:
-            ToolError: it must not be called again, or it failed as often as it may.
+            ToolError: the executor must not be called again, or the retries are used up.
         """
-        from .attempts import restart_state  # few calls are repeated
+        from .attempts import restart_state  # few calls are retried
 
         backoff = _FIRST_PAUSE_S
         for _ in range(self._max_retries if tool.spec.may_repeat else 0):
@@ -122,7 +122,7 @@ class Execution:
     async def _in_thread(
         self, call: RunningCall, tool: RegisteredTool, payload: Any, context: ToolContext
     ) -> object:
-        """Run a synchronous executor in a thread and return its value, awaited where it is awaitable."""
+        """Run a synchronous executor in a thread and return its value; await the value if it is awaitable."""
         from ..sync_context import SyncToolContext  # only synchronous executors need threads
         from .bridge import Bridge
         from .thread_pool import NoThreadError, ThreadPool
@@ -157,10 +157,10 @@ class Execution:
 
 
 def _outcome_of_raw(answer: object) -> ToolOutcome | WithoutResult:
-    """Return the `ToolResult` of a raw executor as a `ToolOutcome`, and what has no result yet as it is.
+    """Return the `ToolResult` of a raw executor as a `ToolOutcome`; a value without a result unchanged.
 
     Raises:
-        MalformedResultError: it is no `ToolResult`.
+        MalformedResultError: it is not a `ToolResult`.
         ToolError: it is an error.
     """
     if isinstance(answer, WithoutResult):
@@ -181,7 +181,7 @@ def _outcome_of_raw(answer: object) -> ToolOutcome | WithoutResult:
 
 
 def _failure(tool: RegisteredTool, context: ToolContext, error: ToolError | TimeLimitError) -> ToolError:
-    """Return the error of an executor; after a timeout it states the limit."""
+    """Return the error of an executor; after a timeout, it states the limit."""
     if isinstance(error, ToolError):
         return error
     limit = error.limit or f"within {tool.timeout:g} seconds"
@@ -191,7 +191,7 @@ def _failure(tool: RegisteredTool, context: ToolContext, error: ToolError | Time
         late = OutcomeUnknownError(f"{tool.spec.name} did not respond {limit}; it may have run")
     else:
         late = _unfinished(tool, "timeout", f"did not respond {limit}")
-    late.__suppress_context__ = True  # as of one that is raised from None
+    late.__suppress_context__ = True  # as with `raise … from None`
     return late
 
 

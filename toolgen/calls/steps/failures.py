@@ -1,6 +1,6 @@
 """Calls that end in an error: the texts for the model, the result for the host, the log record.
 
-The place of a method that is still a stub goes to the log, and not to models.
+The location of a method that is still a stub is only in the log, not in texts for models.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _HINTED: Final[dict[str, Any]] = {
     "example_input": _TEXT, "prior_input": _TEXT, "clarifying_question": _TEXT, "message": _TEXT,
     "retry_after": int | float | None,
 }  # fmt: skip
-"""The types of a hint's values."""
+"""Types of the attributes of a retry hint."""
 
 _UNDECLARED: Final = (
     "%s raised the error %s, which its design does not declare, so the model gets only the message, "
@@ -62,8 +62,8 @@ def invalid_arguments_result(
 ) -> ToolResult:
     """Return the error result of invalid arguments: the issues, an example, and a retry hint.
 
-    The message is given where the model made no mistake. The document that the model sees, and each text of
-    the hint, has at most `limit` bytes.
+    `message` is passed if the model made no mistake. The document for the model and each text of the hint
+    have at most `limit` bytes.
     """
     if current():
         issues = tuple(map(_scrubbed_issue, error.issues))
@@ -78,12 +78,12 @@ def invalid_arguments_result(
     hint: Any = copied(refusal[1]) if may_recur else refusal[1]
     document = arguments_json_or_empty(data)
     hint.prior_input = decode_truncated(document, limit) if document else None
-    failure: Any = ToolError.__new__(ToolError, hint.message)  # as its constructor does with a text in ASCII
+    failure: Any = ToolError.__new__(ToolError, hint.message)  # equal to the constructor for ASCII text
     failure.message, failure.retry_hint = hint.message, hint
-    result: Any = object.__new__(ToolResult)  # its constructor takes three times as long
+    result: Any = object.__new__(ToolResult)  # the constructor takes three times as long
     result.tool, result.status, result.json = spec.id, "error", refusal[2]
     result.error, result.retry_hint, result.tool_call_id = failure, hint, meta.tool_call_id
-    return result  # type: ignore[no-any-return]  # begun as one
+    return result  # type: ignore[no-any-return]  # created as one
 
 
 def _refusal(spec: ToolSpec, error: ToolValidationError, limit: int, message: str) -> tuple[RetryHint, bytes]:
@@ -110,14 +110,14 @@ def _refusal(spec: ToolSpec, error: ToolValidationError, limit: int, message: st
 
 
 def declared(spec: ToolSpec, error: ToolError) -> ToolError:
-    """Return a failure as the declared error of its tool's design, where it is one.
+    """Return a failure as the declared error of its tool's design, if it is one.
 
-    A declared error gets its details as JSON. One that this tool does not declare keeps its message alone;
-    one whose details do not fit is the executor's bug, and what the model may know of that is returned.
+    A declared error gets its details as JSON. An error that this tool does not declare keeps only its
+    message. If the details do not fit, the executor has a bug, and an internal error is returned.
     """
     if not isinstance(error, DeclaredError):
         return error
-    code: object = error.code  # an executor may have put anything there
+    code: object = error.code  # an executor may have set any value
     error_spec = spec.errors.get(code) if isinstance(code, str) else None
     if error_spec is None:
         log.warning(_UNDECLARED, spec.id, error.code, error.code)
@@ -140,10 +140,10 @@ def declared(spec: ToolSpec, error: ToolError) -> ToolError:
 
 
 def _details(error_spec: ErrorSpec, details: object) -> bytes:
-    """Return the details of a declared error as JSON; empty for an error without them.
+    """Return the details of a declared error as JSON; empty for an error without details.
 
     Raises:
-        MalformedResultError: they are not of the type that the design gives.
+        MalformedResultError: the details are not of the type that the design declares.
     """
     if error_spec.codec is not None:
         return error_spec.codec.encode(details)
@@ -153,10 +153,10 @@ def _details(error_spec: ErrorSpec, details: object) -> bytes:
 
 
 def error_result(tool: str, error: ToolError, meta: CallMeta, limit: int) -> ToolResult:
-    """Return the error result of a `ToolError`, truncated to `limit` bytes; of unknown outcome if it says so.
+    """Return the error result of a `ToolError`, truncated to `limit` bytes.
 
-    One of unknown outcome hints at no retry. The sensitive values of the call that goes on are not in its
-    texts.
+    An `OutcomeUnknownError` has the status `unknown` and no retry hint. The sensitive values of the running
+    call are redacted in the texts.
     """
     error = error if current() is None else _scrubbed_error(error)
     is_unknown = isinstance(error, OutcomeUnknownError)
@@ -171,15 +171,15 @@ def error_result(tool: str, error: ToolError, meta: CallMeta, limit: int) -> Too
 
 
 def _scrubbed_error(error: ToolError) -> ToolError:
-    """Return an error with its sensitive values redacted; the same one where it has none."""
+    """Return an error with its sensitive values redacted; the same error if it has none."""
     cause: ToolError | None = None
-    for error_below in reversed(causes_of(error)):  # an executor may have made a circle of them
+    for error_below in reversed(causes_of(error)):  # an executor may have chained them in a cycle
         cause = _without_secrets(error_below, cause)
     return _without_secrets(error, cause)
 
 
 def _without_secrets(error: ToolError, cause: ToolError | None) -> ToolError:
-    """Return a failure with this cause, without sensitive values in its own texts."""
+    """Return a failure with this cause, with sensitive values redacted in its own texts."""
     message = scrubbed(str(error.message))
     hint = error.retry_hint
     if isinstance(hint, RetryHint) and _is_well_typed(hint):
@@ -240,7 +240,7 @@ def _hint(tool: str, hint: object, limit: int) -> RetryHint | None:
 
 
 def _is_well_typed(hint: RetryHint) -> bool:
-    """Return whether each value of a hint is of its type; an executor may set any value."""
+    """Return whether each attribute of a hint has the right type; an executor can set any value."""
     values = {name: getattr(hint, name) for name in _HINTED}
     return (
         hint.reason in _REASONS
@@ -255,10 +255,10 @@ def _is_well_typed(hint: RetryHint) -> bool:
 def denied_result(
     spec: ToolSpec, message: str, meta: CallMeta, limit: int, *, code: str = "denied"
 ) -> ToolResult:
-    """Return the result of a denied call; the model sees the reason.
+    """Return the result of a denied call, with the reason for the model.
 
-    The code says by what: `denied`, `approval_unavailable`, `canceled`. The document has at most `limit`
-    bytes.
+    The code is the kind of denial: `denied`, `approval_unavailable`, `canceled`. The document has at most
+    `limit` bytes.
     """
     message = scrubbed(message)
     return ToolResult(
@@ -284,10 +284,10 @@ def internal_error(spec: ToolSpec, error: BaseException) -> ToolError:
 
 
 def unreadable_result(spec: ToolSpec, error: BaseException, execute: object = None) -> ToolError:
-    """Log the error of a result that cannot be read, and return the `ToolError` of a call that has run.
+    """Log the error of an unreadable result, and return the `ToolError` of a call that has run.
 
-    The record names the tool's own method, where `execute` is it. Only a tool that may be called again hints
-    at that.
+    The log record names the tool's own method if it is `execute`. A retry hint is added only if the tool may
+    be called again.
     """
     code: object = getattr(execute, "__code__", None)
     fault = None
@@ -317,7 +317,7 @@ def readable(spec: ToolSpec, error: ToolError) -> ToolError:
     try:
         for failure in (error, *causes_of(error)):
             _facts_of(failure)
-    except BaseException as broken:  # noqa: BLE001 - an error of the author's may raise when it is read; the bug is the result
+    except BaseException as broken:  # noqa: BLE001 - an author's error may raise when read; that is the bug
         return internal_error(spec, as_exception(broken))
     return error
 
@@ -331,7 +331,7 @@ def _facts_of(error: ToolError) -> tuple[object, ...]:
 
 
 def tool_error_of(spec: ToolSpec, error: BaseException) -> ToolError:
-    """Return an exception as a `ToolError`; one that is not for the model is logged and hidden."""
+    """Return an exception as a `ToolError`; an exception that is not for the model is logged and hidden."""
     if isinstance(error, ToolError):
         return readable(spec, error)
     from toolgen.contract.method_faults import unimplemented
@@ -342,7 +342,7 @@ def tool_error_of(spec: ToolSpec, error: BaseException) -> ToolError:
 
 
 def unavailable(spec: ToolSpec, stub: MethodFault) -> ToolError:
-    """Log the place of an unimplemented method, and return a `ToolError` without the place."""
+    """Log the location of an unimplemented method, and return a `ToolError` without the location."""
     stub.log(log)
     message = f"{spec.name} is not implemented"
     return ToolError(message, retry_hint=RetryHint(reason="tool_unavailable", tool=spec.id, message=message))

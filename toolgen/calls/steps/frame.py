@@ -1,7 +1,7 @@
-"""What the steps of a call share: the services of its runtime, and its own frame.
+"""Shared state of the steps of a call: the services of its runtime, and its own frame.
 
-A host gives the tool and the arguments in several forms (`tool_name`, `call_arguments`). Another form is the
-host's mistake, and raised; only a model's mistake is a result.
+A host can pass the tool and the arguments in several forms (`tool_name`, `call_arguments`). Any other form is
+the host's mistake and raises; only a model's mistake becomes a result.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ HostArguments: TypeAlias = Arguments | ToolModel
 
 
 HandToRun: TypeAlias = "Callable[[RegisteredTool, Arguments, ToolResult, CallMeta], Awaitable[ToolResult]]"
-"""Returns the result of a call that an agent answers, or that waits from now on."""
+"""Returns the result of a call that an agent answers, or that is suspended from now on."""
 
 
 class Suspender(Protocol):
@@ -64,10 +64,10 @@ class Suspender(Protocol):
     async def ask(
         self, frame: Frame, frozen: bytes, question: str, preview: str, *, is_shortened: bool
     ) -> ToolResult:
-        """Suspend a call with these arguments until a person has approved it, and return its result.
+        """Suspend a call with these arguments until a person approves it, and return its result.
 
         Raises:
-            RuntimeClosedError: no engine would keep the question.
+            RuntimeClosedError: no engine can store the question.
             ToolError: the call has asked too many questions.
         """
         ...
@@ -75,9 +75,9 @@ class Suspender(Protocol):
     async def granted(
         self, frame: Frame, frozen: bytes, question: str, preview: str, *, is_shortened: bool
     ) -> bool:
-        """Return whether a grant covers the call; if it does, the call can run without another answer.
+        """Return whether a grant covers the call, so that it can run without another answer.
 
-        The call takes a use of the grant immediately before its executor. If it gets none, it asks.
+        The call takes a use of the grant immediately before its executor. If no use is left, it asks.
         """
         ...
 
@@ -85,7 +85,7 @@ class Suspender(Protocol):
         """Suspend a call whose executor has no result yet, and return its result with the frozen arguments.
 
         Raises:
-            MalformedResultError: what the executor asks or acknowledges does not fit the design.
+            MalformedResultError: the executor's question or acknowledgement does not fit the design.
             ToolError: the call has asked too many questions.
         """
         ...
@@ -100,29 +100,29 @@ class RuntimeServices:
     reports: CallReports
     capabilities: Mapping[str, Capability]
     artifacts: ArtifactKeeper | None = None
-    """Keeps the artifacts of results; None where nothing does."""
+    """Stores the artifacts of results; None if there is no artifact store."""
     policy: Policy | None = None
     spans: CallSpans | None = None
     metrics: CallMetrics | None = None
     is_measured: bool = field(init=False)
     """Whether calls are recorded in spans or metrics."""
     why_disabled: Callable[[str], Awaitable[str | None]] | None = None
-    """Returns why a tool is not executed now, by id; "" where nobody said, None where it is executed."""
+    """Returns why a tool, passed by ID, is disabled; "" without a reason, None if it is enabled."""
     suspender: Suspender | None = None
     """Suspends calls; None if this runtime cannot."""
     run_id: str = ""
-    """The run that keeps the artifacts of results; without one it is that of the call."""
+    """ID of the run that stores the artifacts of results; "" for the run of the call."""
     is_interactive: bool = True
     """Whether a person can be asked."""
     limits: Limits = DEFAULT_LIMITS
     unknown_tool_hooks: tuple[HookMethod, ...] = ()
-    """Methods of hooks for calls of tools that do not exist."""
+    """Hook methods for calls of tools that do not exist."""
     stage_timeout: float | None = None
-    """Seconds for one step of the host's own code."""
+    """Maximum seconds for one step of the host's own code."""
     retry_step: RetryStep = once
-    """Repeats the steps that store artifacts and changes of state after an executor."""
+    """Retries the steps that store artifacts and state changes after an executor."""
     new_batch: Callable[[], Batch] = field(init=False)
-    """Makes the batch of a single call."""
+    """Creates the batch of a single call."""
     needs_steps: bool = field(init=False)
     """Whether every call takes all steps, even if the snapshot with its tool belongs to another runtime."""
 
@@ -136,17 +136,17 @@ class Frame:
     """State of one call that has begun, with its own context."""
 
     call: ToolCall | None = None
-    """The call as hooks, policies and interceptors see it; None before them, and for tools without any."""
+    """The call for hooks, policies and interceptors; None before they run, and for tools without any."""
     keep_begun: Callable[[], Awaitable[None]] | None = None
-    """Awaited immediately before the executor, of a call of a run whose tool must not run twice."""
+    """Awaited immediately before the executor, for a run's call of a tool that must not run twice."""
     give_up: Callable[[], None] | None = None
-    """Called when nobody waits for the executor of such a call any more."""
+    """Called when the executor of such a call is abandoned."""
     resumption: Resumption | None = None
-    """The answers to a call that was suspended, and goes on."""
+    """Answers with which a suspended call is resumed."""
     secrets: Secrets | None = None
-    """The sensitive values of the call; None where its design has none."""
+    """Sensitive values of the call; None if its design has none."""
     trace_before: str = ""
-    """The span of what was executed before the call was suspended, as `FrozenCall.trace`."""
+    """Span of the execution before the call was suspended, as `FrozenCall.trace`."""
 
     def __init__(
         self,
@@ -162,7 +162,7 @@ class Frame:
         self.spec = spec
         self.tool = tool
         self.arguments = arguments
-        """The arguments as they came."""
+        """The arguments as received."""
         self.meta = meta
         self.batch = batch
         self.services = services
@@ -170,7 +170,7 @@ class Frame:
         if services.retry_step is not once:
             set_retry_step(self.context, services.retry_step)
         self.trace = trace
-        """Gets the steps of the call, the one that fails excepted."""
+        """Receives the steps of the call, except the step that fails."""
         if tool.is_sensitive:
             from ..sensitive import note_document
 
@@ -179,11 +179,11 @@ class Frame:
             batch.add_secrets(self.secrets)
 
     def tool_call(self, document: bytes, payload: Any = None) -> ToolCall:
-        """Return the call as hooks see it, in half of the time that its constructor takes."""
+        """Return the call for hooks, in half of the time that its constructor takes."""
         call: Any = object.__new__(ToolCall)
         call.tool, call.payload_json, call.meta = self.spec.id, document, self.meta
         call.payload, call.seen_bounds = payload, ()
-        return call  # type: ignore[no-any-return]  # begun as one
+        return call  # type: ignore[no-any-return]  # created as one
 
     def resume(self, resumption: Resumption) -> None:
         """Resume a suspended call with its answers."""
@@ -192,12 +192,12 @@ class Frame:
 
     @property
     def limit(self) -> int:
-        """The largest size of an outgoing document in bytes."""
+        """Maximum size of a document for the model, in bytes."""
         return self.tool.result_bytes
 
     @property
     def answers(self) -> tuple[Json, ...]:
-        """Return the earlier answers to this call."""
+        """Earlier answers to this call."""
         return () if self.resumption is None else self.resumption.answers
 
     @property
@@ -216,7 +216,7 @@ class Frame:
             return error_result(self.spec.id, readable_error, self.meta, self.limit)
 
     def failed_result(self, error: BaseException) -> ToolResult:
-        """Return the error result of an exception; one that is not for the model is logged."""
+        """Return the error result of an exception; an exception that is not for the model is logged."""
         with hiding(self.secrets):
             return self.error_result(tool_error_of(self.spec, error))
 
@@ -232,10 +232,10 @@ class Frame:
 
 
 def tool_name(tool: str | ToolSpec) -> str:
-    """Return the name of a tool, or the id of a spec.
+    """Return the name of a tool, or the ID of a spec.
 
     Raises:
-        TypeError: it is neither.
+        TypeError: it is neither a string nor a spec.
     """
     if isinstance(tool, str):
         return tool
@@ -248,8 +248,8 @@ def call_arguments(spec: ToolSpec, arguments: HostArguments) -> Arguments:
     """Return the arguments of a call; a payload of the tool is encoded.
 
     Raises:
-        TypeError: they are neither JSON text nor a mapping nor a payload of this tool, or the payload holds
-            values of other types.
+        TypeError: they are neither JSON text nor a mapping nor a payload of this tool, or the payload
+            contains values of other types.
     """
     if isinstance(arguments, (bytes, str, Mapping)):
         return arguments

@@ -29,7 +29,7 @@ S = TypeVar("S")
 
 
 async def run_error_hooks(frame: Frame, call: ToolCall, failure: ToolError) -> ToolResult:
-    """Run the error hooks of a failed call, whose changes of the state are dropped, and return its result."""
+    """Run the error hooks of a failed call, after dropping its state changes, and return its result."""
 
     def ask(hook: HookMethod, failure: ToolError) -> Awaitable[Verdict]:
         return run_with_timeout(frame.services.stage_timeout, hook(call, failure, frame.context))
@@ -43,25 +43,25 @@ async def run_error_hooks(frame: Frame, call: ToolCall, failure: ToolError) -> T
 
 
 async def run_after_hooks(frame: Frame, returned: ToolResult | Awaitable[ToolResult]) -> ToolResult:
-    """Run the after-hooks one by one, on a result or on that of an awaitable, and return the last result.
+    """Run the after-hooks one by one, on a result or an awaitable of it, and return the last result.
 
-    A denial stands, whatever a hook says, does or raises; `Deny` puts it in other words. A call that is
-    suspended has its hooks when it has its result.
+    A denial stands, no matter what a hook returns or raises; `Deny` changes its message. The hooks of a
+    suspended call run when it has its result.
     """
     result = returned if isinstance(returned, ToolResult) else await returned
     call = frame.tool_call(arguments_json_or_empty(frame.arguments))
     if result.status == "suspended":
         await _notify_suspended(frame, call, result.frozen)
         return result
-    if result.status != "ok" and result.status != "pending":  # a hook may give a result to a call that failed
+    if result.status != "ok" and result.status != "pending":  # a hook may give a failed call a result
         restart_state(frame.context)
-    for hook in frame.tool.after:  # the failure of one is the result that the next one sees
+    for hook in frame.tool.after:  # if a hook fails, the next hook receives the failure as the result
         try:
             verdict: Any = run_first_step(hook(call, result, frame.context))
             if verdict.__class__ is not Continue or verdict.payload is not None:
                 left = await apply(_AFTER, frame, hook, verdict, result)
                 result = left.result if isinstance(left, Stop) else left
-        except BaseException as error:  # noqa: BLE001 - author code; its failure is what the next hook sees
+        except BaseException as error:  # noqa: BLE001 - author code; the next hook receives its failure
             exception = as_task_exception(error)
             if result.status in _FINAL:
                 internal_error(frame.spec, exception)
@@ -73,19 +73,19 @@ async def run_after_hooks(frame: Frame, returned: ToolResult | Awaitable[ToolRes
 
 
 async def _notify_suspended(frame: Frame, call: ToolCall, frozen: FrozenCall | None) -> None:
-    """Run the hooks of a call that waits for an answer; the log has their failures."""
+    """Run the hooks of a call that waits for an answer; their failures are logged."""
     if frozen is None:  # an agent answers it
         return
     suspension = Suspended(**frozen.shown(), token="", run_id=frame.meta.run_id)
     for hook in frame.tool.on_suspend:
         try:
             await notify(hook, hook(call, suspension, frame.context), frame.services.stage_timeout)
-        except BaseException as error:  # noqa: BLE001 - author code; the call waits all the same
+        except BaseException as error:  # noqa: BLE001 - author code; the call waits nevertheless
             internal_error(frame.spec, as_task_exception(error))
 
 
 async def run_unknown_hooks(call: ToolCall, result: ToolResult, services: RuntimeServices) -> ToolResult:
-    """Run the hooks of a call whose tool does not exist and return its result, an error without them."""
+    """Run the hooks of a call whose tool does not exist; without hooks, its result is an error."""
 
     def ask(hook: HookMethod, result: ToolResult) -> Awaitable[Verdict]:
         return run_with_timeout(services.stage_timeout, hook(call))
@@ -93,14 +93,14 @@ async def run_unknown_hooks(call: ToolCall, result: ToolResult, services: Runtim
     try:
         left = await _UNKNOWN.run(services.unknown_tool_hooks, ask, services, result)
         return left.result if isinstance(left, Stop) else left
-    except BaseException as error:  # noqa: BLE001 - author code; the call has failed all the same
+    except BaseException as error:  # noqa: BLE001 - author code; the call has failed in any case
         log_failure(log, as_task_exception(error), "a hook for unknown tools failed")
         return result
 
 
 async def _answer_unknown(services: RuntimeServices, result: ToolResult, answer: object) -> Stop[ToolResult]:
     document, limit = to_json(answer), services.limits.result_bytes
-    from_json(document, allow_inf_nan=False)  # NaN is no JSON
+    from_json(document, allow_inf_nan=False)  # rejects NaN, which is not JSON
     shown = document if len(document) <= limit else truncation_marker(document, limit)
     return Stop(
         result=ToolResult(tool=result.tool, status="ok", json=shown, tool_call_id=result.tool_call_id)
@@ -118,10 +118,10 @@ def _fail_unknown(services: RuntimeServices, result: ToolResult, error: ToolErro
 
 
 async def _encode_answer(frame: Frame, returned: object) -> ToolResult:
-    """Check, encode and truncate the result that a hook gives, and return it as a `ToolResult`.
+    """Check, encode and truncate the result that a hook returns, and return it as a `ToolResult`.
 
     Raises:
-        MalformedResultError: it breaks the tool's contract.
+        MalformedResultError: it violates the tool's contract.
     """
     return await store_and_truncate(frame, encode_result(frame.spec, returned, frame.meta))
 
@@ -132,7 +132,7 @@ async def apply(
     """Return the subject after the verdict of a hook, or the result that stops the stage.
 
     Raises:
-        Exception: what the hook raises, or what its verdict means here.
+        Exception: an exception of the hook, or the exception that its verdict stands for in this stage.
     """
     verdict = await first.rest(frame.services.stage_timeout) if isinstance(first, SuspendedWork) else first
     return await stage.apply(hook, verdict, frame, subject)
@@ -143,11 +143,11 @@ async def apply_strictest(
 ) -> ToolCall | Stop[ToolResult]:
     """Return the call as the hooks changed it, or the result of the strictest verdict.
 
-    If the hook stops the call, the later ones run on the call as it stood then. `Deny` is stricter than
-    `Abort`, and `Abort` than `Answer`.
+    If the hook stops the call, the later hooks run on the call as it was at that point. `Deny` is stricter
+    than `Abort`, and `Abort` is stricter than `Answer`.
 
     Raises:
-        Exception: what a hook raises, or what its verdict means here.
+        Exception: an exception of a hook, or the exception that its verdict stands for in this stage.
     """
     limit_s = frame.services.stage_timeout
     verdict = await first.rest(limit_s) if isinstance(first, SuspendedWork) else first
@@ -164,12 +164,12 @@ def _strictness(verdict: Verdict) -> int:
 
 
 def _replace_payload(frame: Frame, call: ToolCall, payload: object) -> ToolCall:
-    """Replace the payload of a call by a hook's, validated like arguments of a model.
+    """Replace the payload of a call with a hook's payload, validated like arguments of a model.
 
     Raises:
         MalformedResultError: it is of another class.
         ToolValidationError: it does not fit.
-        TypeError: a person has seen the arguments.
+        TypeError: a person has already seen the arguments.
     """
     if frame.resumption is not None:
         raise TypeError("a hook cannot replace the arguments of a resumed call")
@@ -207,7 +207,7 @@ async def _replace_result(frame: Frame, result: ToolResult, answer: object) -> T
 
 
 def _deny_result(frame: Frame, result: ToolResult, message: str) -> ToolResult:
-    """Return a denied result; the code of an earlier denial stays."""
+    """Return a denied result; an earlier denial keeps its code."""
     code = json.loads(result.json).get("code", "denied") if result.status == "denied" else "denied"
     return frame.denied_result(message, code=code)
 
@@ -228,7 +228,7 @@ def _refuse_denied(result: ToolResult, verdict: str) -> None:
 
 
 _FINAL: Final = ("denied", "unknown")
-"""Statuses of results that stay although a hook fails that sees them."""
+"""Statuses of results that a failing hook does not change."""
 BEFORE: Final[Stage[Frame, ToolCall, ToolResult]] = Stage(
     on_continue=_replace_payload,
     on_answer=_stop_with_answer,

@@ -1,4 +1,4 @@
-"""The tool ids that hooks and rules name: the runtime refuses to start with an unknown one."""
+"""The tool IDs that hooks and rules name: the runtime refuses to start with an unknown ID."""
 
 from __future__ import annotations
 
@@ -13,30 +13,31 @@ if TYPE_CHECKING:
 
 
 class HookTools:
-    """The tool ids that hooks and a policy of rules name, and the tool ids of the toolsets.
+    """The tool IDs that hooks and a policy's rules name, and the tool IDs of the toolsets.
 
-    An id is that of a registered tool; or one that a dynamic toolset says it may list (`tool_ids`); or, where
-    it says nothing, one of its own, whose part before the tool is the name of the toolset.
+    An ID is known if it belongs to a registered tool, or if a dynamic toolset declares that it may list it
+    (`tool_ids`). If a dynamic toolset declares nothing, every ID that begins with the name of the toolset is
+    known.
     """
 
     def __init__(self, hooks: Iterable[Hook], rules: Iterable[str] = ()) -> None:
         self._namers = dict.fromkeys(sorted(rules), "a rule")
-        """The hook or rule, by the id that it names."""
+        """The hook or rule, by the ID that it names."""
         self._namers |= {
             tool: f"hook {type(hook).__name__}" for hook in hooks for tool in sorted(hook.tools or ())
         }
         self._tool_ids: set[str] = set()
         self._silent: set[str] = set()
-        """Names of dynamic toolsets that do not say what they may list."""
+        """Names of dynamic toolsets that do not declare which tools they may list."""
         self.is_settled = not self._namers
-        """Whether all ids are known."""
+        """Whether all named IDs are known."""
 
     def add(self, tools: Iterable[str]) -> None:
-        """Record that tools with these ids exist, or may be listed."""
+        """Record that tools with these IDs exist, or may be listed."""
         self._tool_ids.update(tools)
 
     def add_silent(self, toolset: str) -> None:
-        """Record a dynamic toolset that does not declare its tool ids, so any id of it may exist."""
+        """Record a dynamic toolset that does not declare its tool IDs, so any ID in it may exist."""
         self._silent.add(toolset)
 
     def require_all_known(self) -> None:
@@ -57,7 +58,8 @@ class HookTools:
     def missing(self, listed: Mapping[str, Collection[str]]) -> str:
         """Return an error text for a hook or a rule whose tool is missing in a toolset's list; "" for none.
 
-        `listed` are the ids by toolset. Of a toolset that lists nothing, nothing runs without its hooks.
+        `listed` are the IDs by toolset. A toolset that lists nothing is skipped, because none of its tools
+        can run without the hooks.
         """
         for tool, namer in self._namers.items():
             ids = listed.get(_toolset(tool), ())

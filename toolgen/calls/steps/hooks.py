@@ -61,7 +61,7 @@ Verdict: TypeAlias = Continue | Answer | Deny | Abort
 """Return type of hooks."""
 
 STRICTNESS: Final = (Continue, Answer, Abort, Deny)
-"""The verdicts, the weakest first."""
+"""The verdicts, weakest first."""
 
 
 class Hook:
@@ -149,7 +149,7 @@ def checked_hook(hook: Hook) -> Hook:
     """Validate a hook and return it.
 
     Raises:
-        RegistrationError: it is a class, or no `Hook`, or what it names are no ids.
+        RegistrationError: it is a class or not a `Hook`, or its `tools` are not tool IDs.
     """
     if isinstance(hook, type):
         raise RegistrationError(
@@ -185,8 +185,8 @@ def _keep_subject(around: object, subject: T, payload: object) -> T:
 class Stage(Generic[C, S, R]):
     """One point at which hooks run, and the effect of each verdict there.
 
-    Each function takes what the hooks stand around (`C`), what they are asked about (`S`) and what the
-    verdict holds. It returns what the next hook is asked about, or `Stop`.
+    Each function takes the surrounding object (`C`), the subject of the hooks (`S`) and the value of the
+    verdict. It returns the subject for the next hook, or `Stop`.
     """
 
     on_continue: Callable[[C, S, Any], S] = _keep_subject
@@ -201,10 +201,10 @@ class Stage(Generic[C, S, R]):
         around: C,
         subject: S,
     ) -> S | Stop[R]:
-        """Run the hooks and return the subject with their changes, or the result of the one that stops.
+        """Run the hooks and return the subject with their changes, or the result of the hook that stops.
 
         Raises:
-            Exception: what asking a hook raises, or what its verdict means here.
+            Exception: an exception of a hook, or the exception that its verdict stands for in this stage.
         """
         for hook in hooks:
             left = await self.apply(hook, await ask(hook, subject), around, subject)
@@ -214,10 +214,10 @@ class Stage(Generic[C, S, R]):
         return subject
 
     async def apply(self, hook: HookMethod, verdict: Verdict, around: C, subject: S) -> S | Stop[R]:
-        """Return what the verdict of one hook makes of the subject, or the result that stops.
+        """Return the subject after the verdict of one hook, or the result that stops.
 
         Raises:
-            Exception: what the verdict means here.
+            Exception: the exception that the verdict stands for in this stage.
         """
         checked_verdict(hook, verdict)
         match verdict:
@@ -233,10 +233,10 @@ class Stage(Generic[C, S, R]):
 
 
 def checked_verdict(hook: HookMethod, verdict: object) -> Verdict:
-    """Return the verdict of a hook.
+    """Return the verdict of a hook, checked.
 
     Raises:
-        TypeError: it is none of the four, aborts with what is no `ToolError`, or denies without a text.
+        TypeError: it is not a verdict, `Abort` has no `ToolError`, or `Deny` has no text.
     """
     if not isinstance(verdict, STRICTNESS):
         raise TypeError(
@@ -260,7 +260,7 @@ async def notify(hook: HookMethod, called: Awaitable[Verdict], limit_s: float | 
     """Run a hook that decides nothing.
 
     Raises:
-        BaseException: what it raises; a TypeError where it returned something else than `Continue()`.
+        BaseException: an exception of the hook; a TypeError if it returned anything but `Continue()`.
     """
     verdict = checked_verdict(hook, await run_with_timeout(limit_s, called))
     if verdict != Continue():

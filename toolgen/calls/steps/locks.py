@@ -1,10 +1,10 @@
-"""The locks of sequential tools: one holder at a time, whose descendants enter too, one at a time.
+"""The locks of sequential tools: one holder at a time; its descendants enter too, one at a time.
 
-A call that waits for a lock waits for its holders; a holder waits for the calls that it has made. An
-acquisition that would close a circle of these is refused, also one between two runs.
+A call that waits for a lock waits for the lock's holders; a holder waits for the calls that it made. An
+acquisition that would close a cycle of waits is refused, even between two runs.
 
-An executor that outlives its call holds the lock until it has ended; it stays in this graph, as a call that
-nobody waits for.
+An executor that outlives its call holds the lock until it ends. It stays in this graph as a call that no call
+waits for.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from ..errors import DeadlockError, StuckLockError
 from .running_call import FairQueue, LateExecutor, Lock, Queues, RunningCall
 
 _LATE_S: Final = 60.0
-"""Seconds that calls wait for the lock of an executor that outlives its call, which may hang for ever."""
+"""Maximum seconds to wait for the lock of an executor that outlives its call and may hang forever."""
 
 log: Final = logger("toolgen.runtime")
 
 
 class Locks:
-    """The locks of one scheduler that are held."""
+    """The held locks of one scheduler."""
 
     __slots__ = ("_locks", "_queues")
 
@@ -53,8 +53,9 @@ class Locks:
         """Acquire the lock of a key, and wait for it if necessary.
 
         Raises:
-            DeadlockError: a holder waits, through others, for the call or one of its callers.
-            BusyError: too many calls wait already.
+            DeadlockError: a holder waits, directly or through other calls, for the call or one of its
+                callers.
+            BusyError: too many calls are already waiting.
             StuckLockError: an executor that outlives its call has held the lock for a minute.
             asyncio.CancelledError: the caller's own task is being cancelled.
         """
@@ -71,7 +72,7 @@ class Locks:
                 call.waits_for = call.queue = None
 
     def release(self, call: RunningCall) -> None:
-        """Release the lock of a call to the next one; calls that could enter below it check again."""
+        """Release the lock of a call to the next call; calls that could enter below it check again."""
         lock, call.lock = call.lock, None
         if lock is None:
             return
@@ -80,7 +81,7 @@ class Locks:
         while below and (waiting := below.pop()):
             waiting[1].set_result(False)
         self._admit_next(lock)
-        # A lock of an event loop that has ended is not among them.
+        # A lock of an ended event loop is no longer in the dict.
         if not lock.holders and self._locks.get(lock.key) is lock:
             del self._locks[lock.key]
 
@@ -148,7 +149,7 @@ class Locks:
 
 
 def _refuse_stuck(lock: Lock, above: RunningCall | None, call: RunningCall) -> None:
-    """Check that a call would not wait for a stuck executor.
+    """Raise if a call would wait for a stuck executor.
 
     Raises:
         StuckLockError: the executor that holds the lock is stuck.
@@ -159,9 +160,9 @@ def _refuse_stuck(lock: Lock, above: RunningCall | None, call: RunningCall) -> N
 
 
 def _refuse_circle(lock: Lock, above: RunningCall | None, call: RunningCall) -> None:
-    """Check that waiting for the lock cannot deadlock.
+    """Raise if waiting for the lock would deadlock.
 
-    Without a lock that one of its callers holds, nothing can wait for them.
+    If none of the call's callers holds a lock, no call can wait for them.
 
     Raises:
         DeadlockError: the call would wait for itself or one of its callers.

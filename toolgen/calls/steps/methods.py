@@ -17,11 +17,11 @@ P = TypeVar("P")
 R = TypeVar("R")
 
 _CONTEXTS: Final = {"ToolContext": "toolgen.calls.context", "SyncToolContext": "toolgen.calls.sync_context"}
-"""The contexts and their modules, of which only synchronous methods need the second."""
+"""The contexts and their modules; only synchronous methods need the second one."""
 
 
 def tool_method(method: Callable[[Any, P, ToolContext], Work[R]]) -> Declared[P, R]:
-    """Declare an executor's method: implemented as it stands, or by `def` with a `SyncToolContext`."""
+    """Declare an executor's method, implemented as declared or by `def` with a `SyncToolContext`."""
     return method
 
 
@@ -62,9 +62,9 @@ def takes(function: object, count: int) -> bool:
 
 
 def context_problem(name: str, function: Callable[..., object]) -> str:
-    """Return the problem with the context that a method's annotation names; empty when there is none.
+    """Return the problem with the context type in a method's annotation; "" if there is none.
 
-    A method that says nothing gets the right one.
+    A method without an annotation gets the right context.
     """
     named = set(_contexts(function))
     if takes_sync_context(function) and named == {"ToolContext"}:
@@ -80,7 +80,7 @@ def context_problem(name: str, function: Callable[..., object]) -> str:
 
 
 def _contexts(function: Callable[..., object]) -> Iterator[str]:
-    """Yield the names of the contexts that the annotations of the parameters are."""
+    """Yield the names of the context types in the annotations of the parameters."""
     routine: object = function if inspect.isroutine(function) else type(function).__call__
     for parameter, annotation in (getattr(routine, "__annotations__", None) or {}).items():
         if parameter == "return":

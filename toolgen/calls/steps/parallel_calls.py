@@ -27,7 +27,7 @@ async def gather_results(
     """Execute the calls of a batch in parallel and return their results in order.
 
     Raises:
-        EventLoopError: the runtime belongs to another event loop, which has not ended.
+        EventLoopError: the runtime belongs to another event loop that has not ended.
         KeyboardInterrupt: a tool raised it.
     """
 
@@ -47,6 +47,6 @@ async def gather_results(
     ended = await services.scheduler.together(make(call, place) for place, call in enumerate(calls))
     results = [
         stray_error_result(frames[place], as_exception(end)) if isinstance(end, BaseException) else end
-        for place, end in enumerate(ended)  # only what is executed can end the task of its call
+        for place, end in enumerate(ended)  # only the executed code can end the task of its call
     ]
     return await batch.settle(results)

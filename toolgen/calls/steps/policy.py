@@ -46,7 +46,7 @@ class Policy(Protocol):
 
 
 def remember(result: ToolResult, values: Values) -> None:
-    """Store the bounds of a result for the policy, which sees them at later calls of the same turn."""
+    """Store the bounds of a result, so that the policy can read them in later calls of the same turn."""
     if result.bounds is not None:
         seen = values.get(_SEEN, [])
         values[_SEEN] = seen

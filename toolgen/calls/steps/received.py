@@ -28,21 +28,21 @@ if TYPE_CHECKING:
     from ..specs import ToolSpec
 
 _MOST_NAMED: Final = 3
-"""Warnings that the note for the model names."""
+"""Maximum number of warnings in the note for the model."""
 
 
 def received_result(spec: ToolSpec, error: UnfitAnswerError, meta: CallMeta) -> ToolResult:
     """Return the result of a lenient tool whose service returned values that do not fit.
 
     Raises:
-        UnfitAnswerError: the tool promises its type; the answer is in the error unless something of the tool
+        UnfitAnswerError: the tool is not lenient; the error contains the response unless a value of the tool
             is sensitive.
     """
     if not spec.is_lenient:
         error.is_shown = not (error.is_sensitive or spec.is_sensitive)
         raise error
     parts = read_parts(spec, error.document)
-    issues = tuple(dict.fromkeys((*error.warnings, *parts.issues)))  # the client's own first
+    issues = tuple(dict.fromkeys((*error.warnings, *parts.issues)))  # the client's own issues first
     parts = replace(parts, issues=issues[:MOST_WARNINGS])
     places = unvalidated_places(spec.result, parts.issues)
     if places and (secrets := noting()) is not None:
@@ -66,7 +66,7 @@ def received_result(spec: ToolSpec, error: UnfitAnswerError, meta: CallMeta) -> 
 
 
 def read_parts(spec: ToolSpec, document: bytes) -> Parts:
-    """Return the parts of an answer; the bounds that a transform would have computed are no part of it."""
+    """Return the parts of a response, without issues about bounds that a transform would have computed."""
     parts = spec._parts.read(from_json(document))
     if spec.bounded is None:
         return parts
@@ -77,7 +77,7 @@ def read_parts(spec: ToolSpec, document: bytes) -> Parts:
 
 
 def _bounds(spec: ToolSpec, parts: Parts) -> Bounds | None:
-    """Return the bounds of a result; None where they cannot be read."""
+    """Return the bounds of a result; None if they cannot be read."""
     window = spec.bounded
     if window is None:
         return None
@@ -94,7 +94,7 @@ def _bounds(spec: ToolSpec, parts: Parts) -> Bounds | None:
 def _note(spec: ToolSpec, parts: Parts) -> str:
     """Return the note for the model about a response that does not fit."""
     issues = parts.issues[:_MOST_NAMED]
-    if spec.result.sensitive:  # any other key may be
+    if spec.result.sensitive:  # any other key may be sensitive
         issues = tuple(issue.without_other_keys(spec.result.keys) for issue in issues)
     named = "; ".join(map(str, issues))
     left = len(parts.issues) + parts.more - _MOST_NAMED

@@ -1,4 +1,4 @@
-"""One registered tool, with everything resolved that its calls need."""
+"""One registered tool, with everything that its calls need resolved."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Interceptor(Protocol):
 
 
 ListDisabled: TypeAlias = "Callable[[], Awaitable[Mapping[str, object]]]"
-"""Returns the tools by id that an operator has disabled."""
+"""Returns the tools that an operator has disabled, by ID."""
 
 
 @frozen_record
@@ -49,20 +49,20 @@ class RuntimeOptions:
     interceptors: tuple[Interceptor, ...] = ()
     hooks: tuple[Hook, ...] = ()
     unknown_tool_hooks: tuple[HookMethod, ...] = ()
-    """Their methods for calls of tools that do not exist."""
+    """The hooks' methods for calls of tools that do not exist."""
     hook_tools: HookTools = field(default_factory=lambda: HookTools(()))
     """The tools that the hooks name; shared by all toolsets of the runtime."""
     capabilities: Mapping[str, Capability] = field(default_factory=dict)
     has_policy: bool = False
     timeout: float | None = None
-    """Seconds for tools whose design says nothing."""
+    """Seconds for tools whose design sets no timeout."""
     list_disabled: ListDisabled | None = None
     """Lists the disabled tools; None if this runtime cannot disable tools."""
     limits: Limits = DEFAULT_LIMITS
 
 
 class RegisteredTool:
-    """A registered tool: its spec and executor, with everything resolved that a call needs."""
+    """A registered tool: its spec and executor, with everything that a call needs resolved."""
 
     def __init__(
         self,
@@ -76,21 +76,21 @@ class RegisteredTool:
     ) -> None:
         self.spec = spec
         self.toolset = toolset
-        """Name of the registration that brought it."""
+        """Name of the registration that contains the tool."""
         self.execute = execute
         self.raw = raw
-        """`execute` takes the call and not the payload."""
+        """Whether `execute` takes the call instead of the payload."""
         self.is_async = raw or is_async(execute)
         self.takes_sync_context = not raw and takes_sync_context(execute)
         self.preview = preview
-        """Says what a call would do; takes a copy of the payload, without injected fields."""
+        """Returns a description of a call's effect; takes a copy of the payload, without injected fields."""
         self._set_injection(options)
         self._set_hooks(options)
         self._set_surroundings(options)
         self.starts_run: bool = getattr(execute, "starts_run", False)
         """Whether calls are executed by runs of an agent."""
         self.begins_itself: bool = getattr(execute, "begins_itself", False)
-        """The executor says when its work begins: `ToolContext.begin`."""
+        """Whether the executor itself reports when its work begins, with `ToolContext.begin`."""
         self.may_repeat = spec.may_repeat or self.starts_run
         """Whether a second execution is harmless: according to the design, or because the tool only starts a
         run."""
@@ -102,7 +102,7 @@ class RegisteredTool:
         """Whether the executor's method is awaited directly."""
         own = spec.max_result_bytes
         self.result_bytes = options.limits.result_bytes if own is None else own
-        """The largest size of an outgoing document of its calls."""
+        """Maximum size of a document for the model, in bytes."""
 
     def _set_injection(self, options: RuntimeOptions) -> None:
         """Set the interceptors and call facts that fill injected fields."""
@@ -122,7 +122,7 @@ class RegisteredTool:
         """Attributes that the interceptors must have set."""
 
     def _set_hooks(self, options: RuntimeOptions) -> None:
-        """Set the methods of the hooks that are for this tool."""
+        """Set the hook methods that apply to this tool."""
         self.before: tuple[HookMethod, ...] = ()
         self.after: tuple[HookMethod, ...] = ()
         self.on_error: tuple[HookMethod, ...] = ()
@@ -160,7 +160,7 @@ class RegisteredTool:
         """Whether `SingleCalls` can call the executor without further steps."""
 
     def with_spec(self, spec: ToolSpec, options: RuntimeOptions) -> RegisteredTool:
-        """Return the tool with another spec, such as one with another wire name."""
+        """Return the tool with another spec, for example with another wire name."""
         return RegisteredTool(
             spec, self.execute, raw=self.raw, toolset=self.toolset, options=options, preview=self.preview
         )
@@ -168,7 +168,7 @@ class RegisteredTool:
     def lock_key(self, payload: object, meta: CallMeta) -> Hashable:
         """Return the key of the lock that a call of a sequential tool has to hold.
 
-        A session or run that is not known is one of its own, that of all such calls.
+        All calls with an unknown session and run share one key.
         """
         spec = self.spec
         by = spec.sequential_by
@@ -183,9 +183,9 @@ class RegisteredTool:
         """Set the injected fields from the `CallMeta`.
 
         Raises:
-            RuntimeError: the host's `CallMeta` does not hold a fact that the tool needs.
+            RuntimeError: the host's `CallMeta` lacks a fact that the tool needs.
         """
-        values = vars(payload)  # as the generated setters do, on every call
+        values = vars(payload)  # written directly, as the generated setters do; runs in every call
         for name, attribute in self.meta_fields:
             value = getattr(meta, name)
             if not value:

@@ -1,6 +1,6 @@
-"""What a call shows to models and people: results checked and encoded, errors, texts, each within a limit.
+"""Output of a call for models and people: checked and encoded results, errors, texts, each within a limit.
 
-A truncated document is still JSON: an error of the same shape, or a marker in the place of a result.
+A truncated document is still JSON: an error of the same shape, or a marker instead of a result.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from ..specs import ToolSpec
 
 _TYPES: Final[dict[str, tuple[Any, str]]] = {"data": (bytes, "bytes"), "size": (int | None, "an int or None")}
-"""The types of the fields of content that are no texts, with their names in messages."""
+"""Types of the content fields that are not strings, with the type names for messages."""
 _BY: Final = b"toolgen's size limit"
 
 
@@ -36,7 +36,7 @@ def encode_result(spec: ToolSpec, returned: object, meta: CallMeta, trace: Trace
     """Check and encode the value of an executor, and return it as a `ToolResult`.
 
     Raises:
-        MalformedResultError: it breaks the tool's contract.
+        MalformedResultError: it violates the tool's contract.
     """
     outcome = None
     if isinstance(returned, ToolOutcome):
@@ -48,7 +48,7 @@ def encode_result(spec: ToolSpec, returned: object, meta: CallMeta, trace: Trace
         raise
     if trace is not None:
         trace.mark("encode", document)
-    result: Any = object.__new__(ToolResult)  # its constructor takes three times as long
+    result: Any = object.__new__(ToolResult)  # the constructor takes three times as long
     result.tool, result.status, result.json = spec.id, "ok", document
     result.result, result.tool_call_id = returned, meta.tool_call_id
     if spec.bounded is not None:
@@ -69,11 +69,11 @@ def encode_result(spec: ToolSpec, returned: object, meta: CallMeta, trace: Trace
         result.content = (*result.content, TextContent(text=spec.reminder))
     if trace is not None:
         trace.mark("check", result.bounds)
-    return result  # type: ignore[no-any-return]  # begun as one
+    return result  # type: ignore[no-any-return]  # created as one
 
 
 def _refuse_ack(spec: ToolSpec, returned: object) -> None:
-    """Check that an acknowledgement comes with a handle.
+    """Raise for an acknowledgement without a handle.
 
     Raises:
         MalformedResultError: the executor of a `LongRunning` tool returned only the acknowledgement.
@@ -89,7 +89,7 @@ def bounds_of(spec: ToolSpec, result: Any) -> Bounds | None:
     """Return the bounds of a typed result; None for a tool whose result is not bounded.
 
     Raises:
-        MalformedResultError: they break the contract (`contract/bounds.py`).
+        MalformedResultError: they violate the contract (`contract/bounds.py`).
     """
     rule = spec.bounded
     if rule is None:
@@ -102,10 +102,10 @@ def bounds_of(spec: ToolSpec, result: Any) -> Bounds | None:
 
 
 def _checked_display(display: object) -> str:
-    """Return a text for people; raises for one that UTF-8 cannot encode.
+    """Return a text for people, made encodable in UTF-8.
 
     Raises:
-        MalformedResultError: it is no text.
+        MalformedResultError: it is not a string.
     """
     if not isinstance(display, str):
         raise MalformedResultError(f"display must be a string, not {type(display).__name__}")
@@ -113,10 +113,10 @@ def _checked_display(display: object) -> str:
 
 
 def _checked_block(block: object) -> Content:
-    """Return a block of content, whose texts UTF-8 can encode.
+    """Return a content block, with its texts made encodable in UTF-8.
 
     Raises:
-        MalformedResultError: it is no block, or a value in it is of another type.
+        MalformedResultError: it is not a content block, or a value in it has the wrong type.
     """
     from ..content import Content  # most results have none
 
@@ -133,7 +133,7 @@ def _checked_block(block: object) -> Content:
             )
         if isinstance(value, str):
             texts[field.name] = portable_text(value)
-    whole: Content = replace(block, **texts)  # type: ignore[arg-type]  # to each its own fields
+    whole: Content = replace(block, **texts)  # type: ignore[arg-type]  # each has its own fields
     return whole
 
 
@@ -151,7 +151,7 @@ def _encoded_artifact(spec: ToolSpec, artifact: object) -> Artifact:
 
 
 def truncation_marker(document: bytes, limit: int, uri: str = "") -> bytes:
-    """Return what stands for a JSON document longer than `limit`: its size, beginning and URI."""
+    """Return the marker for a JSON document longer than `limit`: its size, beginning and URI."""
     head = b'{"truncated_by":"%b","bytes":%d' % (_BY, len(document))
     where = b',"uri":%b' % to_json(uri) if uri else b""
     room = limit - len(b'%b,"shown":%d,"beginning":}' % (head, limit))
@@ -163,7 +163,7 @@ def truncation_marker(document: bytes, limit: int, uri: str = "") -> bytes:
 
 
 def is_truncated(document: bytes) -> bool:
-    """Return whether a document is the marker of a truncated one."""
+    """Return whether a document is the marker of a truncated document."""
     return document.startswith(b'{"truncated_by":"%b",' % _BY)
 
 
@@ -178,8 +178,8 @@ def error_document(
 ) -> bytes:
     """Return the JSON document of an error, with its code if it has one, within `limit` bytes.
 
-    Details that take more than half of the limit are left out, and the document says so. They stand under
-    the key `about`.
+    Details longer than half of the limit are left out, and the document reports this. They are under the key
+    `about`.
     """
     tail = b',"code":%b' % to_json(code) if code else b""
     if is_retryable:
@@ -192,16 +192,16 @@ def error_document(
 
 
 def unknown_document(message: str, limit: int) -> bytes:
-    """Return the JSON document of a call whose outcome nobody knows, truncated to `limit` bytes."""
+    """Return the JSON document of a call with an unknown outcome, truncated to `limit` bytes."""
     room = limit - len(b'{"unknown":}')
     return b'{"unknown":%b}' % _literal(message.encode(errors="replace"), room, ELLIPSIS)
 
 
 def issues_document(message: str, limit: int, error: ToolValidationError, example: str | None) -> bytes:
-    """Return the JSON document of invalid arguments: the issues that fit, the count of others, an example."""
+    """Return the JSON document of invalid arguments: issues that fit, the count of others, an example."""
     shown = b',"example":%b' % example.encode() if example is not None else b""
     findings = error._findings
-    if findings is None or findings.issues is not error.issues:  # a host's codec may have put others there
+    if findings is None or findings.issues is not error.issues:  # a host's codec may have replaced the issues
         findings = Findings(issues=error.issues, more=error.more, is_counted=error.is_counted)
     whole = b'{"error":%b,%b%b}' % (to_json(message), findings.as_bytes(), shown)
     if len(whole) <= limit:
@@ -243,12 +243,12 @@ def truncate_hint(hint: RetryHint, limit: int) -> RetryHint:
 
 
 def _literal(data: bytes, limit: int, end: str) -> bytes:
-    """Return the beginning of a text as a JSON string of at most `limit` bytes, its quotes included."""
+    """Return the beginning of a text as a JSON string of at most `limit` bytes, including the quotes."""
     if len(data) <= limit and len(literal := to_json(data.decode())) <= limit:
         return literal
     shown = beginning(data, limit - len(to_json(end)))
     surplus = len(to_json(shown + end)) - limit
-    if surplus > 0:  # what is escaped is longer; a byte less of the text is at least one less of the literal
+    if surplus > 0:  # escapes are longer; each byte less of the text is at least one less here
         whole = shown.encode()
         shown = beginning(whole, len(whole) - surplus)
     return to_json(shown + end)

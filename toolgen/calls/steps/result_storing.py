@@ -26,9 +26,10 @@ _FAILED: Final = "the artifact store failed"
 
 
 async def store_and_truncate(frame: Frame, result: ToolResult) -> ToolResult:
-    """Return a result as after-hooks receive it: seen by the policy, with stored artifacts, truncated.
+    """Return a result as after-hooks receive it: with stored artifacts, truncated, recorded for the policy.
 
-    It stands where the store of artifacts fails; the reference says so, and the log has the failure.
+    If the artifact store fails, the result stays valid; the reference has the reason, and the failure is
+    logged.
     """
     if frame.services.policy is not None:
         from .policy import remember
@@ -43,8 +44,8 @@ async def store_and_truncate(frame: Frame, result: ToolResult) -> ToolResult:
 async def truncate_result(frame: Frame, result: ToolResult) -> ToolResult:
     """Truncate the document and the display text of a result to the limit of the tool.
 
-    A longer document becomes a marker, which says by whom it was truncated, how long it is, how it begins,
-    and where all of it is kept.
+    A longer document becomes a marker with the source of the limit, the length and beginning of the document,
+    and the URI of the whole document.
     """
     spec, document, limit = frame.spec, result.json, frame.limit
     if len(result.display) > limit // LONGEST_CHARACTER:
@@ -57,7 +58,7 @@ async def truncate_result(frame: Frame, result: ToolResult) -> ToolResult:
             with Contained():
                 save = partial(frame.context.artifacts.save_overflow, document)
                 uri = await frame.services.retry_step(save, f"result of {spec.id}", is_idempotent=False)
-        except Exception:  # noqa: BLE001 - a store of the author's; logged, and the result names no address
+        except Exception:  # noqa: BLE001 - the author's store; logged, and the result has no URI
             log.exception("the untruncated result of %s was not stored", spec.id)
     marker = truncation_marker(document, limit, uri)
     if not uri:
@@ -99,9 +100,9 @@ async def _store(frame: Frame, artifact: Artifact, digest: str) -> tuple[str, st
     try:
         with Contained():
             return await services.retry_step(keep, what, is_idempotent=True), ""
-    except ToolError as error:  # the host allows no more
+    except ToolError as error:  # the host's limit is reached
         log.warning("artifact %s of %s was not stored: %s", artifact.kind, frame.spec.id, error)
         return "", str(error)
-    except Exception:  # noqa: BLE001 - a store of the author's; logged, and the result says that it was not kept
+    except Exception:  # noqa: BLE001 - the author's store; logged, and the result has the reason
         log.exception("artifact %s of %s was not stored", artifact.kind, frame.spec.id)
         return "", _FAILED

@@ -1,11 +1,10 @@
-"""The call whose executor runs: who has made it, what it holds, and the limits and queues that it passes.
+"""A call whose executor is running: its caller, its locks and slots, and the limits and queues it passes.
 
-A context variable refers to it. It is a parent only while it is open: a task that outlives the call that has
-started it makes calls of its own. So many calls pass a limit at once; the queues before limits are served in
-turns of the runs.
+A context variable refers to the call. It is a parent only while it is open: calls of a task that outlives its
+call have no parent. A limit admits a number of calls at once; the queues of limits serve the runs in turn.
 
-All of it belongs to one event loop. A place that becomes free is handed to the next call, so that nobody who
-comes later is faster.
+All of this belongs to one event loop. A slot that becomes free is handed to the next call, so that no later
+call can overtake it.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 LateExecutor: TypeAlias = "asyncio.Task[object] | Job"
-"""An executor that runs on after the end of its call."""
+"""An executor that is still running after the end of its call."""
 
 
 class FairQueue:
@@ -37,7 +36,7 @@ class FairQueue:
         """Waiting calls by run; the run whose turn is next comes first."""
 
     def add(self, call: RunningCall, future: asyncio.Future[bool]) -> None:
-        """Put a call at the end of those of its run."""
+        """Append a call to the waiting calls of its run."""
         assert call.run_limit is not None, "a call that waits has the limit of its run"
         self.waiters.setdefault(call.run_limit, OrderedDict())[call] = future
 
@@ -53,7 +52,7 @@ class FairQueue:
     def pop(self) -> tuple[RunningCall, asyncio.Future[bool]] | None:
         """Remove and return the first call of the run whose turn it is; None if the queue is empty.
 
-        Those that are being cancelled are taken out with it.
+        Calls that are being cancelled are removed too.
         """
         while self.waiters:
             run_limit, waiters = next(iter(self.waiters.items()))
@@ -68,7 +67,7 @@ class FairQueue:
 
 
 class Queues:
-    """The calls that wait in any of the queues of a scheduler."""
+    """Counts the calls that wait in any queue of a scheduler."""
 
     __slots__ = ("_limit", "waiting")
 
@@ -77,12 +76,12 @@ class Queues:
         self.waiting = 0
 
     async def wait(self, queue: FairQueue, call: RunningCall, release: Callable[[], None]) -> bool:
-        """Wait in a queue until somebody sets the future of the call, and return its value.
+        """Wait in a queue until the future of the call is set, and return its value.
 
-        `release` undoes what was granted to a call that is cancelled at the same time.
+        `release` undoes the grant to a call that is cancelled at the same time.
 
         Raises:
-            BusyError: too many wait already, and nobody has answered this call.
+            BusyError: too many calls are already waiting, and this call is not resumed with an answer.
             asyncio.CancelledError: the caller's own task is being cancelled.
         """
         run_limit = call.run_limit
@@ -117,12 +116,12 @@ class CallLimit:
         self.queue = FairQueue()
         """Empty unless the limit is reached."""
         self.waiting = 0
-        """Calls that wait in any queue, where it is the limit of a run."""
+        """Number of calls of the run in any queue, if this is the limit of a run."""
         self.users = 0
-        """Calls that have it among their limits; `CallLimits` counts them."""
+        """Number of calls that have this limit; `CallLimits` counts them."""
 
     def release(self) -> None:
-        """Release the place of a call and admit the next one."""
+        """Release the slot of a call and admit the next call."""
         self.running -= 1
         if self.queue.waiters:
             self.admit_next()
@@ -135,7 +134,7 @@ class CallLimit:
 
 
 class CallLimits:
-    """Limits by name, kept as long as a call has them."""
+    """Limits by name, which exist as long as a call has them."""
 
     __slots__ = ("_limits", "_loop", "_most")
 
@@ -148,7 +147,7 @@ class CallLimits:
         return len(self._limits)
 
     def get(self, name: str) -> CallLimit | None:
-        """Return the limit of a name for one more call; None without a limit or a name."""
+        """Return the limit with this name for one more call; None without a limit or a name."""
         if self._most is None or not name:
             return None
         limit = self._limits.get(name)
@@ -166,39 +165,38 @@ class CallLimits:
 
 
 class RunningCall:
-    """A call from its request for admission to the end of its executor, or something that makes calls like
-    one.
+    """A call from its request for admission to the end of its executor, or another parent of calls.
 
-    A batch of calls that are made at once, and a run of an engine, are calls that only wait.
+    A batch of concurrent calls and a run of an engine are such parents, which only wait.
 
-    The defaults are those of a call that has not asked yet; most calls change three of them.
+    The defaults are for a call that has not requested admission; most calls change three of them.
     """
 
     is_open: bool = False
-    """It was admitted and has not ended."""
+    """Whether it was admitted and has not ended."""
     has_slot: bool = False
-    """It counts at its limits."""
+    """Whether it holds a slot at its limits."""
     is_paused: bool = False
-    """It waits to be tried again."""
+    """Whether it waits for its next attempt."""
     is_answered: bool = False
-    """It is resumed with an answer, which a refusal would use up: it waits where too many wait already."""
+    """Whether it resumes with an answer, which a refusal would use up: it queues even beyond the limit."""
     waits: int = 0
-    """Calls and runs that it waits for."""
+    """Number of calls and runs that it waits for."""
     tool: str = ""
-    """Id of its tool."""
+    """ID of its tool."""
     caller: RunningCall | None = None
-    """The call that has made it, or the run."""
+    """The call or run that made it."""
     waiters: tuple[RunningCall, ...] = ()
-    """The calls that wait for it, where it is a run."""
+    """The calls that wait for it, if it is a run."""
     users: int = 0
-    """The number of activities that go on, and of calls that wait for it, where it is a run."""
+    """Number of its active activities and of the calls that wait for it, if it is a run."""
     children: dict[RunningCall, None] | None = None
-    """Calls that it has made and that ask for admission or run."""
+    """Calls that it made and that request admission or run."""
     run_limit: CallLimit | None = None
-    """The limit of its run, by which waiting calls take turns; None if admitted at once outside runs."""
+    """Limit of its run, by which waiting calls take turns; None if admitted at once outside runs."""
     limits: tuple[CallLimit, ...] = ()
     key: Hashable = None
-    """The key of the lock that it must hold; None for none."""
+    """Key of the lock that it must hold; None if it needs none."""
     lock: Lock | None = None
     """Lock that the call holds."""
     waits_for: Lock | None = None
@@ -209,10 +207,10 @@ class RunningCall:
     late: LateExecutor | None = None
     """Executor that is still running after the timeout or the cancellation of its caller."""
     is_stuck: bool = False
-    """It has run on for so long that nobody waits for its lock any more."""
+    """Whether it has been running for so long that calls no longer wait for its lock."""
 
     def lineage(self) -> Iterator[RunningCall]:
-        """Yield the call and all open calls that wait for it: its caller, those that wait for its run."""
+        """Yield the call and all open calls that wait for it: its caller, and those waiting for its run."""
         seen, left = set[RunningCall](), list[RunningCall]((self,))
         while left:
             call = left.pop()
@@ -225,7 +223,7 @@ class RunningCall:
                 left.append(call.caller)
 
     def set_caller(self, caller: RunningCall) -> None:
-        """Set the open call that has made this one."""
+        """Set the open call that made this call."""
         self.caller = caller
         caller.add_child(self)
 
@@ -252,7 +250,7 @@ class RunningCall:
         self.children, self.caller, self.is_open = children, None, True
 
     def release_places(self) -> None:
-        """Release the places at the limits to the next calls; another thread can run instead of its own."""
+        """Release the slots at the limits to the next calls; another thread can run instead of its own."""
         if not self.has_slot:
             return
         self.has_slot = False
@@ -262,7 +260,7 @@ class RunningCall:
             self.thread.block()
 
     def retake_places(self) -> None:
-        """Take the places again, even beyond the limits, unless the call still waits or has ended."""
+        """Take the slots again, even beyond the limits, unless the call still waits or has ended."""
         if self.waits or self.is_paused or not self.is_open or self.has_slot or self.late is not None:
             return
         self.has_slot = True
@@ -280,17 +278,17 @@ class Lock:
     def __init__(self, key: Hashable) -> None:
         self.key = key
         self.holders: list[RunningCall] = []
-        """The innermost last: each is a descendant of the one before it, unless that has ended early."""
+        """Holders, innermost last: each is a descendant of the previous one, unless that ended early."""
         self.queues: dict[RunningCall | None, FairQueue] = {}
-        """Waiting calls by the lock holder below which they may run; None for the others."""
+        """Waiting calls by the lock holder below which they can run; None for the others."""
 
     def holder_above(self, call: RunningCall) -> RunningCall | None:
-        """Return the innermost holder among the ancestors of a call; None without one."""
+        """Return the innermost holder among the ancestors of a call; None if there is none."""
         above = {caller for caller in call.lineage() if caller.lock is self}
         return next((holder for holder in reversed(self.holders) if holder in above), None)
 
     def holders_below(self, above: RunningCall | None) -> list[RunningCall]:
-        """Return the holders that a call would wait for and that may enter below `above`."""
+        """Return the holders that a call would wait for before it can enter below `above`."""
         return self.holders if above is None else self.holders[self.holders.index(above) + 1 :]
 
 
@@ -306,7 +304,7 @@ def open_call(call: RunningCall | None) -> RunningCall | None:
 
 
 async def await_without_slot(caller: RunningCall, work: Awaitable[T]) -> T:
-    """Await something for an open call, which has no slot meanwhile."""
+    """Await work for an open call, which has no slot in the meantime."""
     if open_call(caller) is None:
         return await work
     caller.waits += 1

@@ -1,8 +1,8 @@
 """The scheduler of a runtime: it decides when an executor runs.
 
-A call takes its lock first and its places at the limits after it. Only an executor that runs has a place: a
-call that waits for calls of its own has none, so that nobody holds a place and waits. What is left to close a
-circle are the locks, and who would close one is refused.
+A call takes its lock first and then its slots at the limits. Only a running executor has slots: a call that
+waits for its own calls has none, so no call waits while it holds a slot. Only locks can therefore form a
+cycle, and an acquisition that would close one is refused.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Scheduler:
 
     def __init__(self, options: Scheduling) -> None:
         self.loop: asyncio.AbstractEventLoop | None = None
-        """The event loop of the calls; None before the first."""
+        """The event loop of the calls; None before the first call."""
         self._is_closing = False
         self._options = options
         self._in_runs: dict[str, RunningCall] = {}
@@ -46,7 +46,7 @@ class Scheduler:
         """Bind to the running event loop; calls of an earlier loop that has ended are dropped.
 
         Raises:
-            EventLoopError: the other one has not ended.
+            EventLoopError: the other loop has not ended.
         """
         loop, before, options = asyncio.get_running_loop(), self.loop, self._options
         if before is loop:
@@ -70,7 +70,7 @@ class Scheduler:
         self._in_runs.clear()
 
     def close(self, *, is_over: bool = False) -> None:
-        """Reject new calls, except those that running calls make."""
+        """Reject new calls, except calls that running calls make."""
         self._is_closing = not is_over
         if self.loop is not None:
             self._set_limit_outside_runs(self.loop)
@@ -79,7 +79,7 @@ class Scheduler:
         self.limit_outside_runs = (
             CallLimit(0, loop) if self._has_narrow_limits or self._is_closing else self._process
         )
-        """The limit of calls that belong to no run and no call; closed where others decide about them."""
+        """The limit of calls outside any run or call; 0 if narrower limits apply or the runtime closes."""
 
     @property
     def is_idle(self) -> bool:
@@ -102,7 +102,7 @@ class Scheduler:
     ) -> bool:
         """Admit a call without waiting, and return whether it was admitted; otherwise use `admit`.
 
-        `before` is the call in whose context this one is made; something else where there is none.
+        `before` is the call in whose context this call is made; another object if there is none.
 
         Raises:
             RuntimeClosedError: there is none, and the runtime is being closed.
@@ -122,11 +122,11 @@ class Scheduler:
         return _take_places_at_once(call)
 
     async def admit(self, call: RunningCall) -> None:
-        """Wait until a call that was not admitted at once may run.
+        """Wait until a call that was not admitted at once can run.
 
         Raises:
-            BusyError: too many calls wait already.
-            DeadlockError: the call would wait for one that waits for it.
+            BusyError: too many calls are already waiting.
+            DeadlockError: the call would wait for a call that waits for it.
             asyncio.CancelledError: the caller's own task is being cancelled.
         """
         if call.key is not None and call.lock is None:
@@ -134,9 +134,10 @@ class Scheduler:
         await self._take_places(call)
 
     def leave(self, call: RunningCall) -> None:
-        """End a call, or its wait to be admitted, and let the next calls in.
+        """End a call, or its wait for admission, and admit the next calls.
 
-        An executor that runs on keeps the lock until it ends: no other one runs beside it.
+        An executor that is still running keeps the lock until it ends, so that no other executor runs
+        concurrently.
         """
         call.is_open = False
         if call.has_slot:
@@ -167,7 +168,7 @@ class Scheduler:
         """Wait before the next attempt of a call, which keeps its lock and is then admitted again.
 
         Raises:
-            BusyError: too many calls wait already.
+            BusyError: too many calls are already waiting.
             asyncio.CancelledError: the caller's own task is being cancelled.
         """
         call.is_paused, call.thread = True, None
@@ -183,10 +184,10 @@ class Scheduler:
         return CallLimit(self._options.max_calls_per_run, self.loop)
 
     def _enter(self, call: RunningCall, tool: RegisteredTool, meta: CallMeta, before: object) -> None:
-        """Set the caller of a call and the limits that it has to pass, the widest last.
+        """Set the caller of a call and the limits that it has to pass, widest last.
 
         Raises:
-            RuntimeClosedError: no call that runs makes it.
+            RuntimeClosedError: the runtime is being closed, and no running call made this call.
         """
         call.tool = tool.spec.id
         caller = open_call(before) if isinstance(before, RunningCall) else None
@@ -203,7 +204,7 @@ class Scheduler:
         call.limits = (*(limit for limit in narrow if limit is not None), self._process)
 
     def _run_limit(self, caller: RunningCall | None, run_id: str) -> CallLimit:
-        """Return the limit for a call: its caller's, or that of its run and the runs above."""
+        """Return the limit for a call: its caller's limit, or the limit of its run and the runs above."""
         run_limit = None
         if caller is not None and caller.limits[-1] is self._process:
             if caller.run_limit is None and not run_id:
@@ -215,10 +216,10 @@ class Scheduler:
         return run_limit
 
     async def _take_places(self, call: RunningCall) -> None:
-        """Take a place at each limit, one after the other.
+        """Take a slot at each limit, one after the other.
 
         Raises:
-            BusyError: too many calls wait already.
+            BusyError: too many calls are already waiting.
             asyncio.CancelledError: the caller's own task is being cancelled.
         """
         passed = 0
@@ -236,9 +237,9 @@ class Scheduler:
         _begin(call)
 
     async def together(self, calls: Iterable[Work[T]]) -> list[T | BaseException]:
-        """Await calls that are made at once, and return their results or errors in order.
+        """Await concurrent calls, and return their results or errors in order.
 
-        They share the limit of a run, and whoever makes them waits for them.
+        They share the limit of a run, and their caller waits for them.
         """
         self.attach()
         caller = open_call(CALLER.get())
@@ -258,7 +259,7 @@ class Scheduler:
             batch.is_open = False
             batch.drop_caller()
 
-    # Runs that make calls, and for which calls wait.
+    # Runs that make calls, and runs that calls wait for.
 
     async def wait_for_run(self, run_id: str, work: Awaitable[T]) -> T:
         """Await work of a run; its calls count as calls of the waiting call, if there is one."""
@@ -319,12 +320,12 @@ class Scheduler:
 
 
 def _root(run_id: str) -> str:
-    """Return the id of the run above all others."""
+    """Return the ID of the topmost run."""
     return run_id.partition("/")[0]
 
 
 def _take_places_at_once(call: RunningCall) -> bool:
-    """Take a place at every limit if all are free; return whether they were."""
+    """Take a slot at every limit if all are free; return whether they were."""
     for limit in call.limits:
         if limit.running >= limit.most:
             return False
@@ -337,5 +338,5 @@ def _take_places_at_once(call: RunningCall) -> bool:
 def _begin(call: RunningCall) -> None:
     call.is_open = call.has_slot = True
     call.is_paused = False
-    if call.waits:  # what its attempt before has left behind
+    if call.waits:  # left over from its previous attempt
         call.release_places()

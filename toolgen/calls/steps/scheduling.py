@@ -50,11 +50,11 @@ class Scheduling:
     """Seconds for a step of a hook, an interceptor, a policy, a preview or a store; None for no limit."""
 
     def __post_init__(self) -> None:
-        """Check the limits.
+        """Validate the limits.
 
         Raises:
-            TypeError: one is no whole number, or a time is no number.
-            ValueError: one is less than what lets calls run.
+            TypeError: a limit is not a whole number, or a time is not a number.
+            ValueError: a limit is below its minimum.
         """
         for limit in fields(self):
             value, least = getattr(self, limit.name), _LEAST.get(limit.name, 1)
@@ -79,7 +79,7 @@ def _check_seconds(name: str, value: object) -> None:
 _OPTIONAL: Final = frozenset(
     {"max_calls_per_session", "max_calls_per_tool", "stage_timeout_s", "tool_timeout_s"}
 )
-"""Limits that may be None, for no limit."""
+"""Limits that can be None, for no limit."""
 _LEAST: Final = {"max_queued": 0, "max_stuck_threads": 0, "max_retries": 0}
 
 DEFAULT_SCHEDULING: Final = Scheduling()

@@ -1,7 +1,7 @@
-"""Single calls of a host: straight to the executor where nothing stands around the tool, else by steps.
+"""Single calls of a host: directly to the executor if the tool needs no steps around it, otherwise by steps.
 
-The straight way has the rules of the steps (`dispatch`) for what such a tool has, and takes two thirds of
-their time for a small call. It makes a frame only of a call that ends otherwise than with a plain result.
+The direct path follows the rules of the steps (`dispatch`) for such a tool, and takes two thirds of their
+time for a small call. It creates a frame only for a call that ends with something other than a plain result.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _NO_PLAIN_RESULT: Final = (ToolOutcome, WithoutResult)
 
 
 class SingleCalls:
-    """Makes calls one by one; `Runtime` extends it."""
+    """Executes calls one by one; `Runtime` extends it."""
 
     _services: RuntimeServices
     _directory: Directory
@@ -71,7 +71,7 @@ class SingleCalls:
         if not self._hook_tools.is_settled:
             self._hook_tools.require_all_known()
         directory = self._directory if within is None else within.directory
-        # By class, not by `type()`: a call each for every call of a tool.
+        # Compare `__class__`, because `type()` would cost a function call in every tool call.
         name: str = tool if tool.__class__ is str else tool_name(tool)  # pyright: ignore[reportAssignmentType]
         registered = directory.by_name.get(name)
         services = self._services
@@ -101,7 +101,7 @@ class SingleCalls:
             if trace is not None and result.error is not None:
                 trace.fail(result.error)
             return result  # type: ignore[no-any-return]  # it is Any below
-        context: Any = _new(ToolContext)  # its constructor, and a batch, are a fifteenth of a ping
+        context: Any = _new(ToolContext)  # the constructor and a batch are a fifteenth of a ping
         context.meta, context.tool = meta, spec.id
         context.spec, context._new_batch = spec, services.new_batch
         try:
@@ -150,7 +150,7 @@ class SingleCalls:
                 if spec.bounded is not None:
                     result.bounds = bounds_of(spec, returned)
                 if context._batch is None and len(document) <= registered.result_bytes:
-                    return result  # type: ignore[no-any-return]  # begun as one
+                    return result  # type: ignore[no-any-return]  # created as one
             frame = _frame(context, registered, received, services)
             if isinstance(returned, WithoutResult):
                 result = await delegate_or_suspend(frame, returned)
@@ -158,7 +158,7 @@ class SingleCalls:
                 result = await storing.store_and_truncate(
                     frame, result or encode_result(spec, returned, meta)
                 )
-        except BaseException as error:  # noqa: BLE001 - author code; `failure_of` tells a cancellation from an error
+        except BaseException as error:  # noqa: BLE001 - author code; `failure_of` filters cancellations
             frame = _frame(context, registered, received, services)
             result = frame.error_result(failure_of(frame, error))
         return await self._ended(frame, result)
@@ -189,12 +189,12 @@ async def _unknown_result(
     """Return and emit the error result of a call whose tool does not exist.
 
     Raises:
-        ValueError: the trace is that of another call.
+        ValueError: the trace belongs to another call.
     """
     if trace is not None:
         trace.require_unused()
     document = b""
-    if isinstance(arguments, bytes | str | Mapping):  # and no payload of another tool
+    if isinstance(arguments, bytes | str | Mapping):  # not a payload of another tool
         document = arguments_json_or_empty(arguments)
     call = ToolCall(tool=tool, payload_json=document, meta=meta)
     result = await directory.unknown_call_result(call, services)
@@ -206,7 +206,7 @@ async def _unknown_result(
 def _frame(
     context: ToolContext, tool: RegisteredTool, arguments: Arguments, services: RuntimeServices
 ) -> Frame:
-    """Return the frame of a call that has its context already."""
+    """Return the frame of a call that already has its context."""
     batch = batch_of(context)
     assert batch is not None, "the services have given it one"
     return Frame(tool, arguments, context.meta, batch, services, context=context)

@@ -1,8 +1,8 @@
-"""Threads for blocking author code: bounded, replaced when they are stuck; none keeps the process alive.
+"""Threads for blocking author code: bounded, replaced when stuck; none keeps the process alive.
 
-A thread cannot be ended from outside. One whose caller has given up is *stuck* until its function returns: it
-is counted, and another takes its place as long as no more than `max_stuck` are. `in_thread` gives synchronous
-services behind asynchronous protocols threads of their own.
+A thread cannot be stopped from outside. A thread whose caller has given up is *stuck* until its function
+returns: it is counted, and another thread replaces it as long as at most `max_stuck` threads are stuck.
+`in_thread` gives synchronous services behind asynchronous protocols their own threads.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from toolgen.contract.logs import logger
 from ..errors import ToolError
 
 MAX_STUCK: Final = 32
-"""Threads that may be stuck at once before the functions that hold them get no others."""
+"""Maximum number of stuck threads before the functions that hold them get no further threads."""
 
 T = TypeVar("T")
 
@@ -43,12 +43,13 @@ class ThreadPool:
         """Construct a pool; its threads start when they are needed.
 
         Args:
-            max_threads: That run at once, the stuck ones apart.
-            max_stuck: That are replaced when they get stuck. While so many are, a function that holds one of
-                them gets no other; of other functions those that get stuck are missing from `max_threads`.
+            max_threads: Maximum number of concurrent threads, not counting stuck ones.
+            max_stuck: Maximum number of stuck threads that are replaced. Once it is reached, a function that
+                holds a stuck thread gets no further thread, and stuck threads of other functions reduce
+                `max_threads`.
 
         Raises:
-            ValueError: there could be no thread.
+            ValueError: the pool could have no thread.
         """
         if max_threads < 1 or max_stuck < 0:
             raise ValueError(
@@ -60,7 +61,7 @@ class ThreadPool:
         self._waiting: deque[Job] = deque()
         self._busy: dict[Job, _Worker] = {}
         self._blocked: set[Job] = set()
-        """Busy ones that only wait for other jobs."""
+        """Busy jobs that only wait for other jobs."""
         self._stuck: dict[Job, _Worker] = {}
         self._idle: list[_Worker] = []
         self._is_closed = False
@@ -71,13 +72,13 @@ class ThreadPool:
     ) -> T:
         """Run a function in a thread with the caller's context variables, and return its value.
 
-        Jobs of one name are those of one function; the log has it.
+        Jobs with the same name belong to the same function; the log contains the name.
 
         Raises:
             NoThreadError: too many threads are stuck.
-            TimeLimitError: its time is over; the function runs on, unless it had not begun.
-            asyncio.CancelledError: the caller's own task is being cancelled; the function likewise.
-            Exception: what the function raises, as `boundary.value_of`.
+            TimeLimitError: the time is over; the function continues to run, unless it had not begun.
+            asyncio.CancelledError: the caller's own task is being cancelled; the function continues likewise.
+            Exception: an exception of the function, as `boundary.value_of`.
         """
         value: T = await self.ended(self.start(name, function, *arguments), seconds)
         return value
@@ -104,8 +105,7 @@ class ThreadPool:
             raise TimeLimitError(has_begun=job.is_late) from None
 
     def block(self, job: Job, *, is_blocked: bool) -> None:
-        """Mark that a thread waits for other jobs, so that another can run instead, or that it no longer
-        waits."""
+        """Mark whether a thread waits for other jobs, in which case another thread can run instead."""
         with self._lock:
             if is_blocked and job in self._busy:
                 self._blocked.add(job)
@@ -115,7 +115,7 @@ class ThreadPool:
 
     @property
     def stuck(self) -> Mapping[str, int]:
-        """The number of stuck threads, by the name of the function."""
+        """Number of stuck threads, by function name."""
         with self._lock:
             return Counter(job.name for job in self._stuck)
 
@@ -139,7 +139,7 @@ class ThreadPool:
                 return
             try:
                 worker = self._idle.pop() if self._idle else _Worker(self)
-            except RuntimeError as error:  # the system has no more threads
+            except RuntimeError as error:  # the operating system has no more threads
                 if len(self._busy) > len(self._blocked):
                     return
                 self._waiting.popleft().tell(Raised(error=error))
@@ -152,7 +152,7 @@ class ThreadPool:
         return is_full and any(job.name == name for job in self._stuck)
 
     def _abandon(self, job: Job) -> bool:
-        """Abandon a job that nobody waits for, and return whether its function had begun."""
+        """Abandon a job whose caller has gone, and return whether its function had begun."""
         with self._lock:
             if job in self._waiting:
                 self._waiting.remove(job)
@@ -184,7 +184,7 @@ class ThreadPool:
             self._assign()
 
     def _forget_other_process(self) -> None:
-        """Reset the pool in a forked process, which has none of its threads; under the lock."""
+        """Reset the pool in a forked process, which has none of its threads; called under the lock."""
         worker = next((worker for group in (self._busy.values(), self._idle) for worker in group), None)
         if worker is not None and not worker.thread.is_alive():
             self._waiting.clear()
@@ -195,7 +195,7 @@ class ThreadPool:
 
 
 class Job:
-    """A function that runs in a thread, and the future that gets its outcome."""
+    """A function that runs in a thread, and the future for its outcome."""
 
     __slots__ = ("_has_ended", "_loop", "_on_end", "_pool", "call", "ended", "is_late", "name")
 
@@ -208,12 +208,12 @@ class Job:
         self.ended: asyncio.Future[Outcome[Any]] = loop.create_future()
         self._loop = loop
         self.is_late = False
-        """It had begun when its caller gave up."""
+        """Whether it had begun when its caller gave up."""
         self._has_ended = False
         self._on_end: Callable[[Job], object] | None = None
 
     def add_done_callback(self, callback: Callable[[Job], object], /) -> None:
-        """Call back in the event loop once the function has returned, also if nobody waits for it."""
+        """Call the callback in the event loop when the function has returned, even without a waiter."""
         self._on_end = callback
         if self._has_ended:
             self._loop.call_soon(callback, self)
@@ -230,7 +230,7 @@ class Job:
         """Set the outcome of the job in its event loop, from any thread."""
         try:
             self._loop.call_soon_threadsafe(self._end, outcome)
-        except RuntimeError:  # the loop is closed, and nobody waits
+        except RuntimeError:  # the loop is closed, so no caller waits
             log.debug("%s returned after its event loop was closed", self.name)
 
     def _end(self, outcome: Outcome[Any]) -> None:
@@ -250,7 +250,7 @@ class _Worker:
         """Start the thread.
 
         Raises:
-            RuntimeError: the system has no more.
+            RuntimeError: the operating system has no more threads.
         """
         self.jobs: SimpleQueue[Job | None] = SimpleQueue()
         """Next job of the thread; None ends the thread."""
@@ -260,12 +260,12 @@ class _Worker:
 
 
 def _serve(jobs: SimpleQueue[Job | None], pool: weakref.ref[ThreadPool]) -> None:
-    """Run jobs until a None comes, or the pool is garbage collected; an idle thread holds neither."""
+    """Run jobs until None arrives or the pool is garbage collected; an idle thread references neither."""
     while (job := jobs.get()) is not None:
         outcome = outcome_of(job.call)
         owner = pool()
         if owner is not None:
-            owner.release(job)  # before its caller goes on, who may have the next job for this thread
+            owner.release(job)  # before its caller continues, which may have the next job for this thread
         job.tell(outcome)
         if owner is None:
             return

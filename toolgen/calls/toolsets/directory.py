@@ -1,4 +1,4 @@
-"""A directory of tools by id and by wire name, and the error for unknown names."""
+"""A directory of tools by ID and by wire name, and the error for unknown names."""
 
 from __future__ import annotations
 
@@ -24,23 +24,23 @@ class Directory:
     """Registered tools in the order in which they were added."""
 
     def __init__(self, tools: Iterable[RegisteredTool] = (), former: Iterable[str] = ()) -> None:
-        """Construct a directory; `former` are names that were callable before.
+        """Construct a directory; `former` are names that could be called before.
 
         Raises:
-            RegistrationError: two tools have one id.
+            RegistrationError: two tools have the same ID.
         """
         self.by_id: Mapping[str, RegisteredTool] = {}
         self.by_name: Mapping[str, RegisteredTool] = {}
-        """Tools by id, and by the wire names that only one has."""
+        """Tools by ID, and by each wire name that only one tool has."""
         self._with_name: dict[str, list[RegisteredTool]] = {}
         self._former = frozenset(former)
         self.add(tools)
 
     def add(self, tools: Iterable[RegisteredTool]) -> None:
-        """Add tools; all of them or, when an id is taken, none.
+        """Add all tools, or none if an ID is already in use.
 
         Raises:
-            RegistrationError: an id is taken; the message names both toolsets.
+            RegistrationError: an ID is already in use; the message names both toolsets.
         """
         added = tuple(tools)
         taken = dict(self.by_id)
@@ -59,7 +59,7 @@ class Directory:
 
     @property
     def names(self) -> frozenset[str]:
-        """The current ids and wire names, and the former ones."""
+        """The current IDs and wire names, and the former ones."""
         return self._former.union(self.by_id, self._with_name)
 
     def unknown_tool_message(self, tool: str) -> str:
@@ -81,7 +81,7 @@ class Directory:
         return error_result(asked, ToolError(message, retry_hint=hint), meta, limit)
 
     async def unknown_call_result(self, call: ToolCall, services: RuntimeServices) -> ToolResult:
-        """Return and emit the result of a call whose tool does not exist: an error, or that of a hook."""
+        """Return and emit the result of a call whose tool does not exist: an error, or a hook's result."""
         result = self.unknown_tool_result(call.tool, call.meta, services)
         if services.unknown_tool_hooks:
             from ..steps.hook_stages import run_unknown_hooks

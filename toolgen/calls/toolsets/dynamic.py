@@ -1,10 +1,11 @@
 """Dynamic toolsets, which list their tools for each request.
 
-Static ones are those of `Runtime.tools.register`. Any object with a name and `async tools(context)` is a
-dynamic one; it may be an asynchronous context manager, which the runtime then opens and closes.
+Static toolsets are registered with `Runtime.tools.register`. Any object with a name and `async
+tools(context)` is a dynamic toolset. It can be an asynchronous context manager, which the runtime then opens
+and closes.
 
-A design may have a tool `search` in each of two toolsets. Where all tools of a runtime are advertised at
-once, a model needs a name for each: wire names that several tools have get a prefix.
+A design can have a tool `search` in each of two toolsets. If all tools of a runtime are advertised at once, a
+model needs a separate name for each: wire names that several tools have get a prefix.
 """
 
 from __future__ import annotations
@@ -35,14 +36,14 @@ OnError: TypeAlias = Literal["fail", "drop", "stale"]
 session (`stale`), which fails if there is none."""
 
 WIRE_NAME: Final = re.compile(rf"[A-Za-z0-9_-]{{1,{LONGEST_NAME}}}")
-"""Names that all model providers accept."""
+"""Wire names that all model providers accept."""
 Prefix = Callable[[ToolSpec], str]
 
 _PREFIXES: Final[tuple[Prefix, ...]] = (
     lambda spec: spec.toolset.rpartition(".")[2],
     lambda spec: spec.toolset.replace(".", "_"),
 )
-"""Prefixes by the toolset, or by the service and the toolset if that is not unique."""
+"""Prefixes from the toolset, or from the service and the toolset if that is not unique."""
 
 
 @frozen_record
@@ -86,19 +87,21 @@ class DynamicToolset(Protocol):
 
 
 class ListedTools(list[BoundTool]):
-    """The tools of a request, and why others of its toolset are not among them.
+    """The tools of a request, and the reasons why other tools of the toolset are left out.
 
-    A list, so that whoever asks a toolset for its tools may take it for one. It stays as it is: a toolset
-    that lists other tools returns another one.
+    It is a list, so that callers of a toolset can use it as one. It is immutable: a toolset that lists other
+    tools returns a new object.
     """
 
     def __init__(self, tools: Iterable[BoundTool], left_out: Mapping[str, str]) -> None:
-        """Take the tools, and the reasons by the ids of those that are left out."""
+        """Construct the list; `left_out` has the reasons by ID of the tools that are left out."""
         super().__init__(tools)
         self.left_out = left_out
         self.registered: tuple[DynamicToolset, RuntimeOptions, ToolList] | None = None
-        """Result of `list_tools`, with the toolset and the runtime for which it was made; reused while the
-        list stays the same."""
+        """Result of `list_tools`, with the toolset and the runtime options for which it was created.
+
+        It is reused while the list stays the same.
+        """
 
 
 @frozen_record
@@ -143,18 +146,18 @@ class ToolList:
     failure: str = ""
     """Reason why the list is empty or outdated; "" otherwise."""
     public_failure: str = ""
-    """The same for subscribers: without the text of a foreign exception."""
+    """The same for subscribers: without the text of a third-party exception."""
     left_out: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
-    """Reasons why tools are not offered, by tool id."""
+    """Reasons why tools are not offered, by tool ID."""
     is_foreign: bool = False
     """Whether a third party determines the listed tools."""
 
 
 def as_toolset(toolset: DynamicToolset | ToolsetRegistration) -> DynamicToolset:
-    """Return the toolset as a dynamic one.
+    """Return the toolset as a dynamic toolset.
 
     Raises:
-        RegistrationError: it is none, or its executor lacks a method.
+        RegistrationError: it is not a toolset, or its executor lacks a method.
     """
     if isinstance(toolset, ToolsetRegistration):
         name, bound, native = toolset.name, bound_tools(toolset), tuple(toolset.native)
@@ -167,14 +170,14 @@ def as_toolset(toolset: DynamicToolset | ToolsetRegistration) -> DynamicToolset:
 
 
 def _innermost(toolset: object) -> object:
-    """Return the toolset that a view of views is of."""
+    """Return the toolset behind nested views."""
     while (inner := getattr(toolset, "inner", None)) is not None:
         toolset = inner
     return toolset
 
 
 def resource_of(toolset: object) -> AbstractAsyncContextManager[Any] | None:
-    """Return the context manager that must be entered before the toolset is listed; None for none."""
+    """Return the context manager to enter before the toolset is listed; None if there is none."""
     return inner if isinstance(inner := _innermost(toolset), AbstractAsyncContextManager) else None
 
 
@@ -187,10 +190,10 @@ def native_of(toolset: object) -> tuple[NativeTool, ...]:
 
 
 def tool_ids_of(toolset: object) -> frozenset[str] | None:
-    """Return the ids that a toolset, or the one that it is a view of, can list; None if undeclared.
+    """Return the IDs that a toolset, or the one behind a view, can list; None if undeclared.
 
     Raises:
-        RegistrationError: they are no set of texts.
+        RegistrationError: they are not a set of strings.
     """
     toolset = _innermost(toolset)
     ids: object = getattr(toolset, "tool_ids", None)
@@ -203,13 +206,13 @@ def tool_ids_of(toolset: object) -> frozenset[str] | None:
 
 
 def on_error_of(toolset: object) -> OnError:
-    """Return `on_error` of a toolset, or of the one that it is a view of; `fail` by default."""
+    """Return `on_error` of a toolset, or of the toolset behind a view; `fail` by default."""
     policy: OnError = getattr(_innermost(toolset), "on_error", "fail")
     return policy if policy in get_args(OnError) else "fail"
 
 
 def is_foreign(toolset: object) -> bool:
-    """Return whether a third party determines the tools of a toolset, or of the one that it is a view of."""
+    """Return whether a third party determines the tools of a toolset, or of the toolset behind a view."""
     return getattr(_innermost(toolset), "is_foreign", False) is True
 
 
@@ -217,8 +220,8 @@ async def list_tools(toolset: DynamicToolset, context: ReadonlyContext, options:
     """List the tools of a dynamic toolset, sorted by wire name.
 
     Raises:
-        RegistrationError: something in the list is no tool, or cannot be served.
-        Exception: whatever the toolset raised.
+        RegistrationError: an item of the list is not a tool, or cannot be served.
+        Exception: an exception of the toolset.
     """
     listed = whole = await toolset.tools(context)
     last = whole.registered if isinstance(whole, ListedTools) else None
@@ -257,10 +260,10 @@ def _problem(tool: object) -> str:
 
 
 def with_own_names(lists: Sequence[ToolList], options: RuntimeOptions) -> tuple[ToolList, ...]:
-    """Return the lists with a prefix before each wire name that tools of several toolsets have.
+    """Return the lists with a prefix for each wire name that tools of several toolsets have.
 
-    All tools of such a name get one, the first too, so that names do not depend on the order of registration.
-    Names that no prefix tells apart stay as they are.
+    All tools with such a name get a prefix, including the first one, so that names do not depend on the order
+    of registration. Names that no prefix makes unique stay unchanged.
     """
     names = _prefixed_names([tool.spec for listed in lists for tool in listed.tools])
     if not names:
@@ -280,7 +283,7 @@ def with_own_names(lists: Sequence[ToolList], options: RuntimeOptions) -> tuple[
 
 
 def _prefixed_names(specs: Sequence[ToolSpec]) -> Mapping[str, str]:
-    """Return prefixed wire names, by id, for tools with clashing names that a prefix can resolve."""
+    """Return prefixed wire names, by ID, for tools with clashing names that a prefix can resolve."""
     by_name: dict[str, list[ToolSpec]] = {}
     for spec in specs:
         by_name.setdefault(spec.name, []).append(spec)
@@ -297,16 +300,17 @@ def _prefixed_names(specs: Sequence[ToolSpec]) -> Mapping[str, str]:
 
 
 def _are_free(chosen: Mapping[str, str], count: int, taken: set[str]) -> bool:
-    """Return whether these are `count` names of their own that all model providers take."""
+    """Return whether these are `count` unique, unused names that all model providers accept."""
     distinct = set(chosen.values())
     return len(distinct) == count and distinct.isdisjoint(taken) and all(map(WIRE_NAME.fullmatch, distinct))
 
 
 def without_clashes(lists: Sequence[ToolList]) -> list[ToolList]:
-    """Return the lists without third-party tools whose id or wire name is taken, with the reasons.
+    """Return the lists without third-party tools whose ID or wire name is in use, with the reasons.
 
-    Tools of the host's own go first, then those of foreign toolsets in the order in which they were added: a
-    server cannot take the name of a tool that is not its own. Clashes of the host's own tools stay.
+    The host's own tools come first, then the tools of third-party toolsets in the order in which they were
+    added: a server cannot take the name of a tool that is not its own. Clashes among the host's own tools are
+    kept.
     """
     owners = {
         key: listed.toolset
@@ -319,7 +323,7 @@ def without_clashes(lists: Sequence[ToolList]) -> list[ToolList]:
 
 
 def _without_taken(listed: ToolList, owners: dict[str, str]) -> ToolList:
-    """Return the list without tools whose names are taken; the other names become taken by this list."""
+    """Return the list without tools whose names are in use, and mark its other names as in use."""
     tools, left_out = [], dict(listed.left_out)
     for tool in listed.tools:
         keys = (tool.spec.id, tool.spec.name)

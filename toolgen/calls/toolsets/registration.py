@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from ..sync_context import ToolMethod
 
 RawExecutor: TypeAlias = Callable[[ToolCall, ToolContext], Awaitable[ToolResult | Unfinished]]
-"""Serves every tool of a toolset from the call as it came (Goa-AI's generic executor)."""
+"""Executes every tool of a toolset from the received call (Goa-AI's generic executor)."""
 
 
 @frozen_record
@@ -64,16 +64,18 @@ class ToolsetRegistration:
 
 @frozen_record
 class AgentRoute:
-    """The agent that implements a toolset; used in the place of an executor."""
+    """The agent that implements a toolset; used instead of an executor."""
 
     agent: str
-    """Id."""
+    """ID of the agent."""
     prompts: Mapping[str, str] = field(default_factory=dict)
-    """The message to the agent by tool id; `{field}` stands for an argument. Without one, it is the
-    canonical JSON of the payload."""
+    """Message to the agent by tool ID; `{field}` is replaced with an argument.
+
+    Without an entry, the message is the canonical JSON of the payload.
+    """
 
     def method_of(self, spec: ToolSpec) -> Callable[[Any, ToolContext], Awaitable[Delegated]]:
-        """Return the function of one tool: it returns which run must answer."""
+        """Return the function of one tool; it returns the delegation to a run of the agent."""
         prompt = self.prompts.get(spec.id)
 
         async def delegate(payload: object, ctx: ToolContext) -> Delegated:
@@ -82,7 +84,7 @@ class AgentRoute:
             message = text if prompt is None else render_template(prompt, json.loads(document), longest=None)
             return Delegated(agent=self.agent, message=message)
 
-        delegate.starts_run = True  # type: ignore[attr-defined]  # it does nothing else; see `RegisteredTool.may_repeat`
+        delegate.starts_run = True  # type: ignore[attr-defined]  # only starts a run: `may_repeat`
         return delegate
 
 
@@ -113,8 +115,8 @@ def runtime_options(
     """Return the options of a runtime for every tool, from the host's arguments.
 
     Raises:
-        RegistrationError: something is no interceptor or no hook, one stands where a list belongs, or two
-            capabilities have one name.
+        RegistrationError: an item is not an interceptor or not a hook, an option is not a list, or two
+            capabilities have the same name.
     """
     by_name = _by_unique_name(_listed("capabilities", capabilities))
     checked_hooks: tuple[Hook, ...] = tuple(_listed("hooks", hooks))
@@ -138,7 +140,7 @@ def runtime_options(
 
 
 def _listed(option: str, values: Any) -> Iterable[Any]:
-    """Return the values of an option of `Runtime`.
+    """Return the values of an option of `Runtime`, checked.
 
     Raises:
         RegistrationError: they are not iterable.
@@ -153,7 +155,7 @@ def _checked(interceptor: Interceptor) -> Interceptor:
     """Validate an interceptor and return it.
 
     Raises:
-        RegistrationError: it is a class, it names no fields or those that the runtime fills, or its method
+        RegistrationError: it is a class, it names no fields or fields that the runtime fills, or its method
             `intercept` is missing or not asynchronous.
     """
     name = getattr(interceptor, "__name__", type(interceptor).__name__)
@@ -189,8 +191,8 @@ def registered_tools(
     """Return one registered tool for each tool of the toolset.
 
     Raises:
-        RegistrationError: a method is missing, a capability is, or nobody fills an injected field;
-            everything that is wrong with the toolset stands in the message.
+        RegistrationError: a method or a capability is missing, or no interceptor fills an injected field; the
+            message lists all problems of the toolset.
     """
     problems: list[str] = []
     tools = _bound(registration, problems)
@@ -218,7 +220,7 @@ def registered_bound_tools(
     """Return one registered tool for each tool that comes with its own function.
 
     Raises:
-        RegistrationError: a capability is missing, or nobody fills an injected field.
+        RegistrationError: a capability is missing, or no interceptor fills an injected field.
     """
     tools = tuple(tools)
     problems = [problem for tool in tools for problem in problems_of(tool.spec, options)]
@@ -239,7 +241,7 @@ def _register_bound(
 
 
 def _bound(registration: ToolsetRegistration, problems: list[str]) -> tuple[BoundTool, ...]:
-    """Return the tools whose method exists; the others become problems."""
+    """Return the tools whose method exists; add a problem for each other tool."""
     executor = registration.executor
     if isinstance(executor, type):
         problems.append(
@@ -279,7 +281,7 @@ def _by_unique_name(capabilities: Iterable[Capability]) -> dict[str, Capability]
     """Return the capabilities by name.
 
     Raises:
-        RegistrationError: two of them have one.
+        RegistrationError: two of them have the same name.
     """
     provided = tuple(capabilities)
     by_name = {capability.name: capability for capability in provided}

@@ -1,7 +1,7 @@
-"""Toolsets that must be opened and closed, such as a connection to a server.
+"""Toolsets that must be opened and closed, for example a connection to a server.
 
-Each is entered and left by one task of its own: a cancel scope that it opens ends in the task that began it,
-and what breaks in one ends no other.
+Each is entered and exited in its own task: a cancel scope that it opens ends in the task that started it, and
+a failure in one toolset does not end another.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class ManagedResource:
         """Enter the context manager, unless it is open.
 
         Raises:
-            Exception: what entering it raised.
+            Exception: an exception of the context manager.
         """
         async with self._opening:
             if self.is_open:
@@ -55,7 +55,7 @@ class ManagedResource:
                 raise
 
     async def close(self) -> None:
-        """Exit the context manager, if it is open; an error goes to the log."""
+        """Exit the context manager if it is open; errors are logged."""
         task, self._task = self._task, None
         if task is None:
             return
@@ -70,7 +70,7 @@ class ManagedResource:
     async def _hold(self, opened: asyncio.Future[None]) -> None:
         try:
             async with self._manager:
-                if opened.cancelled():  # nobody waits for it any more
+                if opened.cancelled():  # the opener was cancelled
                     return
                 opened.set_result(None)
                 await self._ending.wait()
@@ -96,11 +96,11 @@ class ResourceStack:
         """Whether toolsets can be opened now; each opens at its first use."""
 
     def resource_for(self, name: str, manager: AbstractAsyncContextManager[Any]) -> ManagedResource:
-        """Return the resource of a context manager, for the toolset of this name."""
+        """Return the resource of a context manager, for the toolset with this name."""
         return self._resources.setdefault(id(manager), ManagedResource(name, manager))
 
     async def close(self) -> None:
-        """Close the resources in reverse order, each in the task that opened it; errors go to the log."""
+        """Close the resources in reverse order, each in the task that opened it; errors are logged."""
         self.is_open = False
         for owned in reversed(self._resources.values()):
             await owned.close()

@@ -26,11 +26,11 @@ _LONG_RUNNING: Final = (
     "arrives later by itself."
 )
 Listing: TypeAlias = "Callable[[], Awaitable[Snapshot]]"
-"""Lists tools as they are now."""
+"""Lists the current tools."""
 
 
 class WaitService(Protocol):
-    """Shows and answers the calls that wait: `Runtime.waits`."""
+    """Shows and answers suspended calls: `Runtime.waits`."""
 
     def within(self, snapshot: Snapshot | None) -> WaitService: ...
 
@@ -91,10 +91,10 @@ class Snapshot:
         *,
         disabled: Collection[str] = (),
     ) -> None:
-        """Construct a snapshot of the lists; tools of `disabled`, by id, are not advertised.
+        """Construct a snapshot of the lists; tools whose ID is in `disabled` are not advertised.
 
         Raises:
-            SnapshotError: two tools have one id or one wire name.
+            SnapshotError: two tools have the same ID or wire name.
         """
         self._caller = caller
         self._lists = lists
@@ -167,10 +167,10 @@ class Snapshot:
 
 
 def _refuse_clashes(lists: Sequence[ToolList]) -> None:
-    """Check that ids and wire names are unique.
+    """Raise if IDs or wire names are not unique.
 
     Raises:
-        SnapshotError: two tools have the same id or wire name; the message names both toolsets.
+        SnapshotError: two tools have the same ID or wire name; the message names both toolsets.
     """
     seen: dict[tuple[str, str], str] = {}
     for listed in lists:
@@ -207,7 +207,7 @@ def _instructions(lists: Sequence[ToolList], disabled: Set[str], long_running: s
 def model_description(spec: ToolSpec, among: Iterable[ToolSpec]) -> str:
     """Return the description of a tool, followed by its deprecation if it is deprecated.
 
-    A replacement is told by its wire name, and only if it is among the tools that the model may call.
+    A replacement is named by its wire name, and only if the model can call it.
     """
     if spec.deprecated is None:
         return spec.description
@@ -217,11 +217,11 @@ def model_description(spec: ToolSpec, among: Iterable[ToolSpec]) -> str:
 
 
 async def id_of_tool(name: str, registered: Directory, listings: Sequence[Listing]) -> str:
-    """Return the id of a tool, by its id or by a wire name that one tool has; registered ones come first.
+    """Return the ID of a tool from its ID or a unique wire name; registered tools come first.
 
     Raises:
-        UnknownToolError: no tool, or more than one, has the name; with close names.
-        SnapshotError: no tool that could be listed has it, and a toolset cannot list its tools.
+        UnknownToolError: no tool, or more than one, has the name; the message has similar names.
+        SnapshotError: no listed tool has the name, and a toolset cannot list its tools.
     """
     if tool := registered.by_name.get(name):
         return tool.spec.id

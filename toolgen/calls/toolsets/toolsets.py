@@ -46,7 +46,7 @@ _MOST_STALE: Final = 1_000
 _MOST_LOGGED: Final = 10_000
 """Maximum number of omitted tools that are remembered as logged."""
 _MOST_AT_ONCE: Final = 100
-"""Tools that one list leaves out which the log names; of the others it has the number."""
+"""Maximum number of left-out tools per list that are logged by name; the others are only counted."""
 
 log = logger("toolgen.runtime")
 
@@ -60,11 +60,11 @@ class _DynamicToolsetState:
     timeout: float
     owned: ManagedResource | None
     last: OrderedDict[str, ToolList]
-    """Last list by session, the newest last; used only for the same session."""
+    """Last list by session, newest last; used only for the same session."""
 
 
 class Toolsets:
-    """The toolsets of a runtime: opens and closes the dynamic ones, and lists them all for a request."""
+    """The toolsets of a runtime: opens and closes the dynamic ones, and lists all of them for a request."""
 
     def __init__(
         self,
@@ -75,31 +75,31 @@ class Toolsets:
     ) -> None:
         """Construct without toolsets; the caller executes the calls of snapshots.
 
-        The reports take which toolsets are left out of a request. Toolsets of the same managers are opened
-        and closed together.
+        `reports` receives the toolsets that are left out of a request. Toolsets with the same managers are
+        opened and closed together.
         """
         self._caller = caller
         self._options = options
         self._reports = reports
         self._static: list[ToolList] = []
         self._named: tuple[ToolList, ...] | None = None
-        """The static ones with wire names of their own; None until they are listed."""
+        """The static toolsets with unique wire names; None until they are listed."""
         self._last: Snapshot | None = None
         """The latest snapshot of only the static toolsets."""
         self._added: dict[str, _DynamicToolsetState] = {}
         self._logged: set[tuple[str, str]] = set()
-        """Ids of tools that were left out, with the reasons that the log has."""
+        """IDs of tools that were left out, with the logged reasons."""
         self._listeners: list[Callable[[], None]] = []
         self.managers = managers or ResourceStack()
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Names of the static toolsets, then of the dynamic ones, in the order in which they came."""
+        """Names of the static toolsets, then of the dynamic ones, in the order in which they were added."""
         return (*(listed.toolset for listed in self._static), *self._added)
 
     @property
     def is_dynamic(self) -> bool:
-        """Whether some of them list their tools for each request."""
+        """Whether any toolset lists its tools for each request."""
         return bool(self._added)
 
     @property
@@ -108,7 +108,7 @@ class Toolsets:
         return self.is_dynamic or self._options.list_disabled is not None
 
     def add_static(self, toolset: ToolList) -> None:
-        """Add a toolset that `Runtime.tools.register` has prepared."""
+        """Add a toolset that `Runtime.tools.register` prepared."""
         self._static.append(toolset)
         self._named = None
         self._tell()
@@ -116,10 +116,10 @@ class Toolsets:
     def add(
         self, toolset: DynamicToolset | ToolsetRegistration, on_error: OnError = "fail", timeout: float = 30.0
     ) -> None:
-        """Add a dynamic toolset, with the time limit in seconds for opening and for each list.
+        """Add a dynamic toolset; the timeout in seconds applies to opening it and to each list.
 
         Raises:
-            RegistrationError: it is no toolset, or another one has its name.
+            RegistrationError: it is not a toolset, or another toolset has its name.
         """
         dynamic = as_toolset(toolset)
         name = dynamic.name
@@ -139,7 +139,7 @@ class Toolsets:
 
     @contextmanager
     def heard_by(self, listener: Callable[[], None]) -> Iterator[None]:
-        """Call the listener when a toolset is added, while the context lasts."""
+        """Call the listener when a toolset is added, while the context is active."""
         self._listeners.append(listener)
         try:
             yield
@@ -154,7 +154,8 @@ class Toolsets:
         """Open the toolsets in the order in which they were added.
 
         Raises:
-            SnapshotError: one with `on_error="fail"` does not open; those before it are closed again.
+            SnapshotError: a toolset with `on_error="fail"` does not open; the toolsets before it are closed
+                again.
         """
         self.managers.is_open = True
         for added in self._added.values():
@@ -172,15 +173,15 @@ class Toolsets:
                 raise
 
     async def close(self) -> None:
-        """Close the toolsets in reverse order; errors go to the log."""
+        """Close the toolsets in reverse order; errors are logged."""
         await self.managers.close()
 
     async def snapshot(self, context: ReadonlyContext, previous: Snapshot | None = None) -> Snapshot:
-        """Return the tools of one request; `previous` is the snapshot of the request before it in its run.
+        """Return the tools of one request; `previous` is the snapshot of the run's previous request.
 
         Raises:
-            SnapshotError: a toolset cannot list its tools, and its policy says that this is an error; or
-                two tools of the host's own have one name, or a hook names one that its toolset does not list.
+            SnapshotError: a toolset cannot list its tools and its policy makes this an error, two of the
+                host's own tools have the same name, or a hook names a tool that its toolset does not list.
         """
         if self._named is None:
             from .dynamic import with_own_names
@@ -216,7 +217,7 @@ class Toolsets:
         """
         try:
             context = await self._with_state(context)
-        except Exception as error:  # noqa: BLE001 - a store of the author's; the policy of each toolset decides
+        except Exception as error:  # noqa: BLE001 - the author's store; the policy of each toolset decides
             return [self._list_after_failure(added, context, error) for added in self._added.values()]
         lists: list[ToolList] = []
         listing = (self._listed(added, context) for added in self._added.values())
@@ -230,7 +231,7 @@ class Toolsets:
         """Return the context with the state that the host's capability can read.
 
         Raises:
-            Exception: what the capability raises, or its time is over.
+            Exception: an exception of the capability, or a timeout.
         """
         read_state = state_reader(self._options.capabilities)
         if read_state is None:
@@ -249,7 +250,7 @@ class Toolsets:
             work = self._opened_and_listed(added, context)
             name, deadline = f"toolset {added.toolset.name}", _deadline_in(added.timeout)
             listed = await run_in_task(work, name=name, deadline=deadline)
-        except Exception as error:  # noqa: BLE001 - a toolset of the author's; its policy decides, and raises it with `fail`
+        except Exception as error:  # noqa: BLE001 - the author's toolset; its policy decides: `fail` raises
             return self._list_after_failure(added, context, error)
         if added.on_error == "stale" and context.meta.session_id:
             _store_list(added.last, context.meta.session_id, listed)
@@ -258,12 +259,12 @@ class Toolsets:
     async def _opened_and_listed(self, added: _DynamicToolsetState, context: ReadonlyContext) -> ToolList:
         await _opened(added)
         listed = await list_tools(added.toolset, context, self._options)
-        if listed.is_foreign:  # else what it lists now would end the request, whatever its policy says
+        if listed.is_foreign:  # checked here, so that the toolset's policy applies
             self._require_hooked([listed])
         return listed
 
     def _require_hooked(self, lists: Sequence[ToolList]) -> None:
-        """Check that toolsets list the tools that hooks name.
+        """Raise if a toolset does not list a tool that a hook names.
 
         Raises:
             SnapshotError: a hook names a tool that its toolset does not list.
@@ -274,7 +275,7 @@ class Toolsets:
             raise SnapshotError(problem, hint=hint)
 
     def _log_left_out(self, lists: Sequence[ToolList]) -> None:
-        """Log once which tools are not offered, and why; of many in one list the first ones."""
+        """Log once which tools are not offered, with the reasons; only the first ones of a long list."""
         for listed in lists:
             new = [item for item in listed.left_out.items() if item not in self._logged]
             if len(self._logged) + len(new) > _MOST_LOGGED:
@@ -288,10 +289,10 @@ class Toolsets:
     def _list_after_failure(
         self, added: _DynamicToolsetState, context: ReadonlyContext, error: Exception
     ) -> ToolList:
-        """Return the list that replaces one that failed.
+        """Return the list that replaces a failed list.
 
         Raises:
-            SnapshotError: the policy of the toolset says that the request fails.
+            SnapshotError: the policy of the toolset makes the request fail.
         """
         name, failure = added.toolset.name, _reason_text(error)
         last = added.last.get(context.meta.session_id)
@@ -341,12 +342,12 @@ def _reason_text(error: Exception) -> str:
         return error.message
     if isinstance(error, TimeoutError):
         return "it timed out"
-    text = error.message if isinstance(error, ToolgenError) else str(error)  # its hint is no reason
+    text = error.message if isinstance(error, ToolgenError) else str(error)  # its hint is not a reason
     return f"{type(error).__name__}: {text}"
 
 
 def _public_reason(error: Exception) -> str:
-    """Return the public reason why a toolset is left out, without the text of a foreign exception."""
+    """Return the public reason why a toolset is left out, without the text of a third-party exception."""
     is_ours = isinstance(error, RegistrationError | TimeoutError)
     return _reason_text(error) if is_ours else f"it cannot list its tools ({name_of(error)})"
 
