@@ -28,11 +28,11 @@ log = logger("toolgen.runtime")
 _Coroutine: Final = types.CoroutineType
 
 _ABANDONED_S: Final = 2 * GRACE_S
-"""Seconds for work to end after it was cancelled: longer than the tool in it has."""
+"""Seconds for work to end after its cancellation; longer than the grace period of a tool within it."""
 
 
 class StrayExceptionError(RuntimeError):
-    """Author code raised something other than an `Exception`, such as `SystemExit`; see `__cause__`."""
+    """Author code raised something other than an `Exception`, for example `SystemExit`; see `__cause__`."""
 
 
 @record
@@ -57,8 +57,8 @@ def value_of(outcome: Outcome[T]) -> T:
     """Return the value of an outcome, or raise its error.
 
     Raises:
-        KeyboardInterrupt: it was raised.
-        Exception: what the code raised, as `as_exception`.
+        KeyboardInterrupt: the code raised it.
+        Exception: the error of the code, as `as_exception`.
     """
     if isinstance(outcome, Returned):
         return outcome.value
@@ -66,7 +66,7 @@ def value_of(outcome: Outcome[T]) -> T:
 
 
 def as_exception(error: BaseException) -> Exception:
-    """Return what author code raised as an `Exception`; anything else becomes a StrayExceptionError.
+    """Return an error of author code as an `Exception`; anything else becomes a StrayExceptionError.
 
     Raises:
         KeyboardInterrupt: always passed on to the process.
@@ -80,15 +80,15 @@ def as_exception(error: BaseException) -> Exception:
 
 
 def name_of(error: BaseException) -> str:
-    """Return the class name of an exception of author code, that of the cause for a stray one."""
+    """Return the class name of an exception of author code; for a stray one, the name of its cause."""
     is_stray = isinstance(error, StrayExceptionError) and error.__cause__ is not None
     return type(error.__cause__ if is_stray else error).__name__
 
 
 def as_task_exception(error: BaseException) -> Exception:
-    """Return what author code raised in the running task as an `Exception`, as `as_exception` does.
+    """Return an error that author code raised in the running task as an `Exception`, as `as_exception`.
 
-    Called in the frame that awaited it.
+    It must be called in the frame that awaited the code.
 
     Raises:
         KeyboardInterrupt: always passed on to the process.
@@ -100,13 +100,13 @@ def as_task_exception(error: BaseException) -> Exception:
         raise error
     if is_cancelled(error):
         if isinstance(error, asyncio.CancelledError):
-            raise error  # not from itself: what walks along the causes would come to no end
+            raise error  # not from itself, because following its causes would never end
         raise asyncio.CancelledError from error
     return as_exception(error)
 
 
 def is_cancelled(error: BaseException) -> bool:
-    """Return whether the exception says that the running task is being cancelled, and it is."""
+    """Return whether the exception reports that the running task is being cancelled, and it is."""
     if not isinstance(error, asyncio.CancelledError | BaseExceptionGroup):
         return False
     task = asyncio.current_task()
@@ -116,9 +116,9 @@ def is_cancelled(error: BaseException) -> bool:
 
 
 class Contained:
-    """`with Contained():` around author code that the running task awaits raises as `as_task_exception` says.
+    """Context manager around author code in the running task; converts errors with `as_task_exception`.
 
-    An `Exception` that the code raised leaves the block as it is.
+    An `Exception` of the code leaves the block unchanged.
     """
 
     __slots__ = ()
@@ -137,25 +137,25 @@ def outcome_of(function: Callable[[], T]) -> Outcome[T]:
     """Call a function of author code in a thread and return its value or its exception as an outcome."""
     try:
         return Returned(value=function())
-    except BaseException as error:  # noqa: BLE001 - the outcome holds it, and its reader raises it
+    except BaseException as error:  # noqa: BLE001 - stored in the outcome, whose reader raises it
         return Raised(error=error)
 
 
 async def _keep_outcome(
     work: Awaitable[T], outcomes: list[Outcome[T]], waiting: list[asyncio.Future[Outcome[T]]]
 ) -> None:
-    """Await author code, keep its outcome and set the future that waits; the outermost coroutine of its task.
+    """Await author code, store its outcome and set the waiting future; outermost coroutine of its task.
 
-    Only the outermost gets an exception that asyncio throws into the task, and a task that cancels itself and
-    returns has no result.
+    Only the outermost coroutine receives an exception that asyncio throws into the task, and a task that
+    cancels itself and returns has no result.
 
     Raises:
-        KeyboardInterrupt: nobody waits for the outcome any more.
+        KeyboardInterrupt: the outcome has no reader any more.
     """
     outcome: Outcome[T]
     try:
         outcome = Returned(value=await work)
-    except BaseException as error:  # noqa: BLE001 - the outcome holds it, and its reader raises it
+    except BaseException as error:  # noqa: BLE001 - stored in the outcome, whose reader raises it
         outcome = Raised(error=error)
     outcomes.append(outcome)
     for ended in waiting:
@@ -166,10 +166,10 @@ async def _keep_outcome(
 
 
 def _raise_interrupt(error: BaseException) -> None:
-    """Raise a KeyboardInterrupt, also one within a task group of the author.
+    """Raise a KeyboardInterrupt, also if it is within a task group of the author.
 
     Raises:
-        KeyboardInterrupt: as said.
+        KeyboardInterrupt: the error is or contains one.
     """
     if isinstance(error, KeyboardInterrupt):
         raise error
@@ -180,7 +180,8 @@ def _raise_interrupt(error: BaseException) -> None:
 def _is_closing(error: BaseException) -> bool:
     """Return whether the coroutine of the calling frame is being closed.
 
-    Each frame of a chain of coroutines gets a `GeneratorExit` of its own then, so none lies below.
+    Each frame of a chain of coroutines then gets its own `GeneratorExit`, so the traceback has no deeper
+    frame.
     """
     where: Any = error.__traceback__
     return isinstance(error, GeneratorExit) and where is not None and where.tb_next is None
@@ -192,24 +193,24 @@ class TimeLimitError(TimeoutError):
     def __init__(self, *, has_begun: bool = True, limit: str = "") -> None:
         super().__init__()
         self.has_begun, self.limit = has_begun, limit
-        """Whether any of the code was executed, else it never will be; a limit that it set itself, or ""."""
+        """Whether any of the code ran (if not, it never will); and a limit that it set itself, or ""."""
 
 
 async def run_with_timeout(seconds: float | None, work: Awaitable[T]) -> T:
     """Await the work in the caller's task with a timeout, and return its value.
 
-    The first step, up to where the work suspends, stands outside the limit: nothing could interrupt it.
+    The timeout does not cover the first step, up to the first suspension, because nothing could interrupt it.
 
     Raises:
-        TimeoutError: it took longer; it was cancelled.
-        BaseException: what the work raises.
+        TimeoutError: the work timed out and was cancelled.
+        BaseException: an exception of the work.
     """
     first: Any = run_first_step(work)
     return await first.rest(seconds) if isinstance(first, SuspendedWork) else first  # type: ignore[no-any-return]
 
 
 class SuspendedWork(Generic[T]):
-    """Work that has run up to where it suspends."""
+    """Work that has run up to its first suspension."""
 
     __slots__ = ("_awaited", "_work")
 
@@ -218,34 +219,34 @@ class SuspendedWork(Generic[T]):
         self._awaited = awaited
 
     async def rest(self, seconds: float | None) -> T:
-        """Await what is left of the work in the caller's task with a timeout, and return its value.
+        """Await the rest of the work in the caller's task with a timeout, and return its value.
 
         Raises:
-            TimeoutError: it took longer; it was cancelled.
-            BaseException: what the work raises.
+            TimeoutError: the work timed out and was cancelled.
+            BaseException: an exception of the work.
         """
         if seconds is None:
             return await _rest(self._work, self._awaited)
-        async with asyncio.timeout(seconds):  # which needs a task
+        async with asyncio.timeout(seconds):  # needs a task
             return await _rest(self._work, self._awaited)
 
 
 def run_first_step(work: Awaitable[T]) -> T | SuspendedWork[T]:
-    """Run work in the caller's task up to where it suspends; return its value where it ends before.
+    """Run work in the caller's task up to its first suspension; return its value if it ends before.
 
     Raises:
-        BaseException: what the work raises.
+        BaseException: an exception of the work.
     """
     coroutine: Any = work if work.__class__ is _Coroutine else awaited_work(work)
     try:
         awaited = coroutine.send(None)
     except StopIteration as end:
-        return end.value  # type: ignore[no-any-return]  # of the work
+        return end.value  # type: ignore[no-any-return]  # value of the work
     return SuspendedWork(coroutine, awaited)
 
 
 async def awaited_work(work: Awaitable[T]) -> T:
-    """Return the value of any work, as a coroutine."""
+    """Return the value of any awaitable, as a coroutine."""
     return await work
 
 
@@ -257,17 +258,17 @@ async def run_in_task(
     grace_s: float = GRACE_S,
     on_late: Callable[[asyncio.Task[object]], object] | None = None,
 ) -> T:
-    """Run author code in a task of its own until a deadline, on the loop's clock, and return its value.
+    """Run author code in its own task until a deadline, on the loop's clock, and return its value.
 
     When its time is over, or the caller is cancelled, the code is cancelled and has a grace period to end.
-    Code that ignores this runs on, with a warning that names it, and nobody waits for it; `on_late` gets its
-    task.
+    Code that ignores this continues to run in the background, and a warning names it; `on_late` is called
+    with its task.
 
     Raises:
         TimeLimitError: its time is over.
         asyncio.CancelledError: the caller's own task is being cancelled.
         KeyboardInterrupt: always passed on to the process.
-        Exception: what the code raises, as `boundary.value_of`.
+        Exception: an exception of the code, as `boundary.value_of`.
     """
     outcomes: list[Outcome[T]] = []
     waiting: list[asyncio.Future[Outcome[T]]] = []
@@ -297,14 +298,14 @@ def _start(
     outcomes: list[Outcome[T]],
     waiting: list[asyncio.Future[Outcome[T]]],
 ) -> tuple[asyncio.Task[None], asyncio.TimerHandle | None]:
-    """Return the task of the work, and the timer of its time limit where it needs no other one.
+    """Return the task of the work, and the timer of its deadline if the task has none of its own.
 
-    Unless the work has ended already, `waiting` gets the future of its outcome.
+    Unless the work has already ended, the future of its outcome is added to `waiting`.
     """
     loop = asyncio.get_running_loop()
     if sys.version_info >= (3, 12) and loop.get_task_factory() is None:
         task = asyncio.Task(_keep_outcome(work, outcomes, waiting), loop=loop, eager_start=True)
-        if task.done():  # as most work is, which does not suspend
+        if task.done():  # true for most work, which does not suspend
             return task, None
         ended: asyncio.Future[Outcome[T]] = loop.create_future()
         waiting.append(ended)
@@ -316,20 +317,20 @@ def _start(
 
 
 async def run_or_abandon(work: Work[T]) -> T:
-    """Await work that is cancelled on time; work that ignores this is abandoned and runs on.
+    """Await work that stops promptly when cancelled; work that ignores this is abandoned and keeps running.
 
     Raises:
         asyncio.CancelledError: the caller's own task is being cancelled.
-        Exception: what the work raises, as `boundary.value_of`.
+        Exception: an exception of the work, as `boundary.value_of`.
     """
     return await run_in_task(work, name=getattr(work, "__qualname__", "work"), grace_s=_ABANDONED_S)
 
 
 async def _wait_for_cancelled(task: asyncio.Task[object], name: str, grace_s: float) -> None:
-    """Wait until a cancelled task has ended, also when the caller is cancelled meanwhile.
+    """Wait until a cancelled task has ended, even if the caller is cancelled in the meantime.
 
     Raises:
-        asyncio.CancelledError: the caller was.
+        asyncio.CancelledError: the caller was cancelled.
     """
     loop = asyncio.get_running_loop()
     deadline, again = loop.time() + grace_s, None
@@ -348,7 +349,7 @@ async def value_within(seconds: float | None, ended: asyncio.Future[Outcome[T]])
     """Wait for the outcome of a future with a time limit, and return its value.
 
     Raises:
-        TimeLimitError: it gets none in time.
+        TimeLimitError: there is no outcome in time.
         Exception: the error of the outcome, as `boundary.value_of`.
     """
     if seconds is None:
@@ -361,7 +362,7 @@ async def value_within(seconds: float | None, ended: asyncio.Future[Outcome[T]])
 
 
 async def _run_with_timer(work: Work[T], deadline: float, ended: asyncio.Future[Any]) -> T:
-    """Await the work; from its first suspension on, a timer expires the future at the deadline."""
+    """Await the work; from its first suspension, a timer expires the future at the deadline."""
     try:
         awaited = work.send(None)
     except StopIteration as end:
@@ -380,7 +381,7 @@ def _expire(ended: asyncio.Future[Any]) -> None:
 
 
 def _continue(work: Work[T], awaited: Any) -> Generator[Any, Any, T]:
-    """Drive a coroutine to its end that is already suspended at an awaitable."""
+    """Drive a coroutine that is suspended at an awaitable to its end."""
     try:
         yield awaited
     except GeneratorExit:

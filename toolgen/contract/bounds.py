@@ -1,6 +1,7 @@
-"""The contract of a bounded result: the design checks examples against it, and the runtime every result.
+"""The contract of a bounded result: the design checks examples with it, the runtime checks every result.
 
-As in Goa-AI, a window states how much it shows, and how to get the rest if it leaves something out.
+As in Goa-AI, the bounds state how much of the data is shown, and how to get the rest if something is left
+out.
 """
 
 from __future__ import annotations
@@ -27,8 +28,9 @@ class Bounds:
 def bounds_fault(bounds: Bounds, *, items: int | None, is_paged: bool) -> str | None:
     """Return the contradiction in the bounds; None if there is none.
 
-    `items` are those of the result's only list; None if it has several or none, and the service alone
-    knows what `returned` counts. `is_paged` says that the tool has cursors, whose pages may be empty.
+    `items` is the number of items in the result's only list; None if the result has several lists or none, so
+    that only the service knows what `returned` counts. `is_paged` tells whether the tool has cursors, whose
+    pages may be empty.
     """
     returned, total = bounds.returned, bounds.total
     if returned < 0:

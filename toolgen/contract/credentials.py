@@ -1,6 +1,6 @@
 """Credentials of the services behind tools, as generated clients request them.
 
-Requests for credentials and texts never contain the secret itself; it is redacted during the call.
+Credential requests and texts never contain the secret itself; it is redacted during the call.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Credential:
 
     secret: str = field(repr=False)
     username: str = ""
-    """User name for the scheme `basic`; "" for the others."""
+    """User name for the scheme `basic`; "" for other schemes."""
     refresh_token: str = field(default="", repr=False)
     expires_at: float | None = None
     """Expiry in seconds since the epoch; None if it is unknown."""
@@ -57,21 +57,21 @@ class Credentials(Protocol):
 def environment_name(service: str, scheme: str) -> str:
     """Return the environment variable of a credential: `TOOLGEN_BOOKS__API_KEY` for `api_key` of `books`.
 
-    An imported document chooses the name of its scheme. The prefix keeps it apart from the variables of other
-    programs, and the name of the service from those of other services.
+    The scheme name comes from an imported document. The prefix avoids clashes with the variables of other
+    programs, and the name of the service avoids clashes with other services.
     """
     service, scheme = ("_".join(filter(None, _PARTS.split(name))) for name in (service, scheme))
     return f"TOOLGEN_{service}__{scheme}".upper()
 
 
 def client_names(service: str, scheme: str) -> tuple[str, str]:
-    """Return the environment variables of a client of OAuth 2: of its id and of its secret."""
+    """Return the environment variables of an OAuth 2 client: for its ID and for its secret."""
     name = environment_name(service, scheme)
     return f"{name}__CLIENT_ID", f"{name}__CLIENT_SECRET"
 
 
 def needed_text(service: str, requirement: Requirement, *, is_refused: bool) -> str:
-    """Return the sentence that a credential is missing or refused, and which environment variable has it."""
+    """Return a sentence that a credential is missing or was rejected, with its environment variable."""
     scheme = requirement.scheme
     why = "the service rejected" if is_refused else "is missing"
     scopes = f" with the scopes {', '.join(requirement.scopes)}" if requirement.scopes else ""
@@ -100,18 +100,18 @@ def is_of_service(request: Mapping[str, Json] | None) -> bool:
 
 
 def note(*credentials: Credential) -> None:
-    """Redact credentials from all that the running call reports, in each form that a request has of them."""
+    """Redact credentials in all reports of the running call, in each form that a request contains."""
     if (secrets := noting()) is not None:
         secrets.add(dict.fromkeys(form for credential in credentials for form in forms_of(credential)))
 
 
 def forms_of(credential: Credential) -> Iterator[str]:
-    """Yield the texts that tell a credential: as it is, in addresses and in headers."""
+    """Yield the texts that reveal a credential: as it is, in URLs and in headers."""
     pair = f"{credential.username}:{credential.secret}"
     for text in (credential.secret, credential.refresh_token, pair if credential.username else ""):
         if text:
             encoded = text.encode(errors="surrogatepass")
             for form in (quote(encoded), quote(encoded, safe=""), quote_plus(encoded)):
-                yield from (form, _ESCAPE.sub(lambda match: match[0].lower(), form))  # .NET has small letters
+                yield from (form, _ESCAPE.sub(lambda match: match[0].lower(), form))  # .NET uses lowercase
             yield text
             yield b64encode(encoded).decode()

@@ -1,4 +1,4 @@
-"""The error of the environment. The author's mistakes are findings, the model's are issues."""
+"""The base class of environment errors. The author's mistakes are findings, the model's are issues."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Problems of an executor or a service that a host passes: the place, the cause, and the code to write.
+"""Problems of an executor or a service that a host passes: the location, the cause, and the code to write.
 
-A runtime loads it only if there is a problem.
+A runtime imports this module only if there is a problem.
 """
 
 from __future__ import annotations
@@ -19,26 +19,26 @@ _CAPABILITIES: Final = {
 }
 """Expressions that construct toolgen's capabilities, by name."""
 _CLOSE: Final = 0.81
-"""Similarity, as counted by `difflib`, from which a name is taken for a misspelled one."""
+"""Minimum `difflib` similarity for a name to count as misspelled."""
 
 
 def place_of(defined: object) -> str:
-    """Return where a class or function is defined, as `file:line: `; of an object, where its class is.
+    """Return the location of a class or function as `file:line: `; for an object, of its class.
 
-    Empty where Python does not know it.
+    Empty if Python does not know it.
     """
     code: object = getattr(defined, "__code__", None)
-    if type(code) is CodeType:  # that of a mock only says that it is one
+    if type(code) is CodeType:  # a mock has another type
         return f"{code.co_filename}:{code.co_firstlineno}: "
     class_ = defined if isinstance(defined, type) else type(defined)
     try:
         return f"{inspect.getsourcefile(class_)}:{inspect.findsource(class_)[1] + 1}: "
-    except (OSError, TypeError, SyntaxError, ValueError):  # of Python itself, without a file, or being edited
+    except (OSError, TypeError, SyntaxError, ValueError):  # builtin, without a file, or being edited
         return ""
 
 
 def missing_method(name: str, executor: object, method: str, methods: Collection[str]) -> str:
-    """Return the problem of an executor without the method of a tool; all its tools have `methods`."""
+    """Return the problem of an executor without a tool's method; `methods` are those of all its tools."""
     kind = type(executor).__name__
     if executor is None:
         return "the executor is None; pass an object with a method for each tool"
@@ -69,7 +69,7 @@ def missing_service_method(parameter: str, service: object, method: str) -> str:
 
 
 def close_capability(name: str) -> str:
-    """Return the capability of toolgen whose name is almost this one; "" for none."""
+    """Return the toolgen capability whose name is similar to this one; "" if there is none."""
     near = difflib.get_close_matches(name, _CAPABILITIES, n=1, cutoff=_CLOSE)
     return near[0] if near and near[0] != name else ""
 

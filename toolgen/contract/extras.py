@@ -13,7 +13,7 @@ def extra(name: str) -> Iterator[None]:
     """Name the extra that installs the packages imported within the context.
 
     Raises:
-        ToolgenError: one of them is not installed.
+        ToolgenError: a package is not installed.
     """
     try:
         yield

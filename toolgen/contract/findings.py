@@ -1,4 +1,4 @@
-"""The record of one problem, and of its code, as text, JSON and workflow commands.
+"""Findings and their codes, rendered as text, JSON and workflow commands.
 
 Every command reports its problems as findings.
 """
@@ -21,12 +21,12 @@ _BOLD, _RED, _YELLOW, _CYAN, _DIM = "1", "1;31", "1;33", "36", "2"
 _IN_MESSAGES: Final = str.maketrans({"%": "%25", "\r": "%0D", "\n": "%0A"})
 _IN_PROPERTIES: Final = _IN_MESSAGES | str.maketrans({":": "%3A", ",": "%2C"})
 _LONGEST_SHOWN: Final = 200
-"""Characters of a name or a pointer from an imported document, in text."""
+"""Maximum characters of a name or a pointer from an imported document, in text."""
 
 
 @frozen_record
 class Place:
-    """The place of a problem; lines and columns count from 1, and 0 means not known."""
+    """The place of a problem; lines and columns count from 1, and 0 means unknown."""
 
     file: str = ""
     """Path as Python or the command line names it; empty if there is none."""
@@ -34,11 +34,11 @@ class Place:
     column: int = 0
     end_line: int = 0
     end_column: int = 0
-    """The place right after the last character."""
+    """Column after the last character."""
     pointer: str | None = None
-    """JSON Pointer (RFC 6901) into a document or a schema; empty for all of it, None for other files."""
+    """JSON Pointer (RFC 6901) into a document or a schema; "" for the whole, None for other files."""
     excerpt: str = ""
-    """The line of the file and, below it, carets under what is meant; only text shows it."""
+    """The line of the file, followed by a line of carets that mark the problem; only for text output."""
 
 
 NOWHERE: Final = Place()
@@ -46,7 +46,7 @@ NOWHERE: Final = Place()
 
 @frozen_record
 class Related:
-    """Another place that concerns a finding."""
+    """Another place that is related to a finding."""
 
     message: str
     place: Place
@@ -57,17 +57,17 @@ class Finding:
     """One problem: an error, or a warning about something that works nevertheless."""
 
     code: str
-    """Stable; `toolgen explain` explains it."""
+    """Stable code, which `toolgen explain` explains."""
     message: str
     severity: Severity = "error"
     place: Place = NOWHERE
     tool: str = ""
-    """The tool of an imported document, as written there; empty if the finding is about no tool."""
+    """The tool of an imported document, as written there; "" if the finding is not about a tool."""
     hint: str = ""
-    """An action; may be empty."""
+    """Action to take; may be empty."""
     related: tuple[Related, ...] = ()
     is_suppressible: bool = False
-    """The author may decide that it is right as it is, so that a reader may hide it."""
+    """Whether the author can decide that it is correct as it is, so that tools can hide it."""
 
     @property
     def is_warning(self) -> bool:
@@ -79,13 +79,13 @@ class Code:
     """A code with its meaning and the action to take."""
 
     name: str
-    """Stable, kebab-case."""
+    """Stable name in kebab-case."""
     explanation: str
     severity: Severity = "error"
     is_suppressible: bool = False
 
     def finding(self, message: str, *, place: Place = NOWHERE, hint: str = "", tool: str = "") -> Finding:
-        """Return a finding of this code."""
+        """Return a finding with this code."""
         return Finding(
             code=self.name,
             message=message,
@@ -98,12 +98,12 @@ class Code:
 
 
 def render(findings: Iterable[Finding], format: Format, root: str, colour: bool = False) -> str:
-    """Return the findings without a final newline; empty for none.
+    """Return the findings without a final newline; empty if there are none.
 
-    `text` has an empty line around a finding that shows its line of code, and a hint that several in a
-    row share once, after the last of them; `json` has one object per line, as `finding-1.schema.json`
-    says; `github` has one workflow command per line (GitHub Actions, "Workflow commands": error,
-    warning). Paths below the root are relative to it. Only text has colours.
+    `text` has an empty line around a finding that shows its line of code. A hint that several consecutive
+    findings share is shown once, after the last of them. `json` has one object per line, in the format of
+    `finding-1.schema.json`. `github` has one workflow command per line (GitHub Actions, "Workflow commands":
+    error, warning). Paths below the root are relative to it. Only text has colors.
     """
     match format:
         case "text":
@@ -117,7 +117,7 @@ def render(findings: Iterable[Finding], format: Format, root: str, colour: bool 
 
 
 def shown(file: str, root: str) -> str:
-    """Return the path relative to the root where the file stands below it."""
+    """Return the path, relative to the root if it is below the root."""
     path = os.path.relpath(file, root) if os.path.isabs(file) else file
     return file if path.startswith(os.pardir) else path
 
@@ -202,7 +202,7 @@ def _position(place: Place, root: str) -> str:
 
 
 def _subject(finding: Finding) -> str:
-    """Return the text before the message: the tool, and the place in a document that has no lines."""
+    """Return the text before the message: the tool, and the pointer in a document without lines."""
     tool = f"tool {_short(finding.tool)!r}" if finding.tool else ""
     place = f"at {_short(finding.place.pointer)}" if finding.place.pointer and not finding.place.line else ""
     where = " ".join(part for part in (tool, place) if part)
@@ -210,7 +210,7 @@ def _subject(finding: Finding) -> str:
 
 
 def _short(text: str) -> str:
-    """Return the text, with its middle left out where it is too long."""
+    """Return the text, with its middle left out if it is too long."""
     if len(text) <= _LONGEST_SHOWN:
         return text
     half = _LONGEST_SHOWN // 2
@@ -219,7 +219,7 @@ def _short(text: str) -> str:
 
 def format_schema() -> dict[str, object]:
     """Return the JSON Schema 2020-12 of one line of `--format json`, format 1."""
-    from importlib.resources import files  # a fortieth of `--help`, which needs no schema
+    from importlib.resources import files  # import late: it takes a fortieth of `--help`
 
     text = files("toolgen.contract").joinpath("finding-1.schema.json").read_text("utf-8")
     schema: dict[str, Any] = json.loads(text)

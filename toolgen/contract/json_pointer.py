@@ -8,22 +8,22 @@ from typing import Any, Final
 from urllib.parse import unquote
 
 ABSENT: Final = object()
-"""Value of a pointer to nothing. It is not JSON."""
+"""Result for a pointer without a target. It is not JSON."""
 _PLACE: Final = re.compile(r"0|[1-9][0-9]{0,9}")
 
 
 def escaped(token: str) -> str:
-    """Return a token as it stands in a JSON Pointer (RFC 6901, section 3)."""
+    """Return a token as written in a JSON Pointer (RFC 6901, section 3)."""
     return token.replace("~", "~0").replace("/", "~1") if "~" in token or "/" in token else token
 
 
 def pointer_of(tokens: Iterable[str | int]) -> str:
-    """Return the JSON Pointer of these keys and places in arrays; "" for none of them."""
+    """Return the JSON Pointer of these keys and array indexes; "" if there are none."""
     return "".join([f"/{escaped(str(token))}" for token in tokens])
 
 
 def tokens_of(pointer: str) -> list[str]:
-    """Return the tokens of a JSON Pointer; what stands before its first slash is none of them."""
+    """Return the tokens of a JSON Pointer; text before its first slash is ignored."""
     tokens = pointer.split("/")[1:]
     return [token.replace("~1", "/").replace("~0", "~") for token in tokens] if "~" in pointer else tokens
 
@@ -53,7 +53,7 @@ def referred(document: object, reference: object) -> Any:
 
 
 def definition_of(reference: object) -> str:
-    """Return the name of the part of `$defs` that a reference leads to; "" for another one, and for none."""
+    """Return the name in `$defs` that a reference refers to; "" if it refers to anything else."""
     match tokens_of(unquote(reference)) if isinstance(reference, str) and reference[:1] == "#" else ():
         case ["$defs", name]:
             return name

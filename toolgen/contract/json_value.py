@@ -9,22 +9,22 @@ from itertools import repeat
 from typing import Any, Final, TypeAlias
 
 _compact: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
-"""`json.dumps` with these options makes an encoder each time."""
+"""Created once, because `json.dumps` with these options creates an encoder each time."""
 _HEAD: Final = 1_000
 _HTML: Final = re.compile(rb"(?:\xef\xbb\xbf)?\s*<(?:!doctype\s+html|html|head|body)\b", re.IGNORECASE)
 HTML_HINT: Final = "it is a web page; save the JSON itself, which the page may link as 'raw' or 'download'"
-"""Hint for an HTML page in the place of JSON."""
+"""Hint for an HTML page instead of JSON."""
 Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
 """A JSON value."""
 
 
 def compact(value: Json) -> str:
-    """Return JSON without spaces, characters as they are."""
+    """Return JSON without spaces and without escaping non-ASCII characters."""
     return without_surrogates(_compact(value))
 
 
 def indented(value: Any, margin: str = "\n") -> str:
-    """Return JSON with a line for each value, as `json.dumps` with an indent of two, but faster."""
+    """Return JSON with a line for each value, like `json.dumps` with an indent of two, but faster."""
     inner = f"{margin}  "
     if isinstance(value, dict) and value:
         texts = map(indented, value.values(), repeat(inner))  # one frame per level
@@ -45,7 +45,7 @@ def is_json(value: Json) -> bool:
 
 
 def without_surrogates(text: str) -> str:
-    """Return the JSON text with lone surrogates escaped, which UTF-8 cannot hold."""
+    """Return the JSON text with lone surrogates escaped, because UTF-8 cannot encode them."""
     if text.isascii():
         return text
     return re.sub("[\ud800-\udfff]", lambda match: f"\\u{ord(match[0]):04x}", text)
@@ -57,7 +57,7 @@ def is_html(data: bytes) -> bool:
 
 
 def values_in(value: object) -> Iterator[object]:
-    """Yield a JSON value and all that stand in it, each behind what it stands in."""
+    """Yield a JSON value and all values in it, each after the value that contains it."""
     waiting = [value]
     while waiting:
         part = waiting.pop()
@@ -69,7 +69,7 @@ def values_in(value: object) -> Iterator[object]:
 
 
 def size_of(value: object) -> int:
-    """Return how many values a JSON value is, those in it included."""
+    """Return the number of values in a JSON value, including itself."""
     size = 1
     waiting = [value]
     while waiting:
@@ -87,12 +87,12 @@ def size_of(value: object) -> int:
 
 
 def objects_in(value: Any) -> Iterator[dict[str, Any]]:
-    """Yield the objects among the values of a JSON value."""
+    """Yield the objects in a JSON value, including itself."""
     return (part for part in values_in(value) if isinstance(part, dict))
 
 
 def identity(value: object) -> object:
-    """Return a key that is equal for values that JSON Schema holds equal: 1 and 1.0, never 1 and true."""
+    """Return a key that is equal for values that JSON Schema treats as equal: 1 and 1.0, never 1 and true."""
     match value:
         case bool():
             return "boolean", value

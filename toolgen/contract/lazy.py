@@ -20,7 +20,7 @@ class LazyModule:
 
 
 def lazy_attribute(package: str, name: str, module: str | None) -> object:
-    """Return a name that a package re-exports from one of its modules; None for a name it does not have.
+    """Return a name that a package re-exports from one of its modules; `module` is None for unknown names.
 
     Raises:
         AttributeError: the package has no such name.
@@ -35,11 +35,11 @@ def lazy_attribute(package: str, name: str, module: str | None) -> object:
 def lazy_exports(
     package: str, exports: Mapping[str, str]
 ) -> tuple[Callable[[str], object], Callable[[], list[str]]]:
-    """Return `__getattr__` and `__dir__` of a package, some of whose names are imported at their first use.
+    """Return `__getattr__` and `__dir__` of a package that imports some names at their first use.
 
     Args:
         package: Its `__name__`.
-        exports: By module, the names that it has for the package, with spaces between them.
+        exports: The names that the package re-exports, by module, separated by spaces.
     """
     modules = {name: module for module, names in exports.items() for name in names.split()}
 

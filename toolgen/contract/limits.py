@@ -1,8 +1,8 @@
 """The limits of documents: incoming ones are checked before they are decoded, outgoing ones truncated.
 
-Sizes are first bounded by counts, which cost nothing compared with decoding; only a document whose counts
-exceed a limit is measured exactly. Text that is not JSON is measured as far as its quotes allow, and the
-decoder refuses it.
+Sizes are first bounded by counts, which cost almost nothing compared with decoding. Only a document whose
+counts exceed a limit is measured exactly. Text that is not JSON is measured as far as its quotes allow, and
+rejected by the decoder.
 
 A text for people can be a template, with fields of a payload or of a result in braces, each truncated.
 """
@@ -19,17 +19,17 @@ from typing import Any, Final
 from .record import frozen_record
 
 LEAST_RESULT_BYTES: Final = 100
-"""Room for the marker of a result that was truncated."""
+"""Minimum size limit in bytes, enough for the marker of a truncated result."""
 LONGEST_CHARACTER: Final = 4
-"""Bytes in UTF-8."""
+"""Maximum number of bytes per character in UTF-8."""
 ELLIPSIS: Final = "…"
 _LONG: Final = 4_096
-"""Characters from where on a document is searched and not counted."""
+"""Number of characters above which a document is searched instead of counted."""
 _PART: Final = re.compile(r"\{\{|\}\}|\{([^{}]*)\}")
 _LONGEST_SHOWN: Final = 200
-"""Characters of one value that a person is shown."""
+"""Maximum number of characters of one value that are shown to a person."""
 _PIECE: Final = 2**16
-"""Bytes that are measured at a time, so that a document takes no more memory than it has already."""
+"""Number of bytes to measure at a time, so that measuring needs little additional memory."""
 _NO_BRACKETS: Final = bytes(code for code in range(256) if code not in b"[]{}")
 _AS_ARRAYS: Final = bytes.maketrans(b"{}", b"[]")
 
@@ -66,7 +66,7 @@ class Limits:
     """Internal: a document up to this size is within all limits."""
 
     def __post_init__(self) -> None:
-        """Check the limits.
+        """Validate the limits.
 
         Raises:
             ValueError: a limit is not positive, or leaves no room for a marker.
@@ -82,16 +82,16 @@ class Limits:
         for name in ("inline_artifact_bytes", "attached_bytes"):
             if getattr(self, name) < 0:
                 raise ValueError(f"Limits({name}={getattr(self, name)}); it must be at least 0")
-        # A level takes two bytes, a key one and its comma.
+        # A level takes two bytes, a key takes one byte and its comma.
         small = min(self.bytes // LONGEST_CHARACTER, 2 * self.depth, self.keys)
         object.__setattr__(self, "small_bytes", small)
 
 
 DEFAULT_LIMITS: Final = Limits()
 UNLIMITED: Final = Limits(bytes=sys.maxsize, depth=sys.maxsize, keys=sys.maxsize, result_bytes=sys.maxsize)
-"""Limits of documents that were within the limits when they came, or that an executor made.
+"""Limits of documents that were within the limits when they arrived, or that an executor created.
 
-They have no limit of size, depth or keys, but as ever at most 20 issues are built.
+They have no limit of size, depth or keys, but still at most 20 issues are built.
 """
 
 
@@ -113,7 +113,7 @@ class LimitExceeded:
 
 
 def exceeded_limit(data: bytes | str, limits: Limits) -> LimitExceeded | None:
-    """Return the limit that a JSON document exceeds; None when it is within all of them."""
+    """Return the limit that a JSON document exceeds; None if it is within all limits."""
     size = len(data)
     if size > limits.bytes // LONGEST_CHARACTER and isinstance(data, str):
         size = len(data.encode(errors="replace"))
@@ -131,9 +131,9 @@ def exceeded_limit(data: bytes | str, limits: Limits) -> LimitExceeded | None:
 
 
 def count_keys(data: bytes | str, most: int, opened: int | None = None) -> int:
-    """Return the number of members and items of a JSON document, or a bound of it that is below `most`.
+    """Return the number of members and items of a JSON document, or an upper bound that is at most `most`.
 
-    `opened` is a bound of its arrays and objects, where one is known.
+    `opened` is an upper bound of its arrays and objects, if one is known.
     """
     if opened is None:
         opened = _count(data, "{") + _count(data, "[")
@@ -142,10 +142,10 @@ def count_keys(data: bytes | str, most: int, opened: int | None = None) -> int:
 
 
 def _opens_more(data: bytes | str, most: int) -> bool:
-    """Return whether more than so many arrays and objects begin in a document, strings included."""
+    """Return whether a document has more than `most` opening brackets, including those in strings."""
     if len(data) < _LONG:
         return _count(data, "{") + _count(data, "[") > most
-    left = most  # to look for the next one is 40 times as fast as to count
+    left = most  # searching for the next one is 40 times as fast as counting
     for character in "{[":
         wanted = character if isinstance(data, str) else character.encode()
         at = data.find(wanted)  # type: ignore[arg-type]  # of the same type
@@ -162,7 +162,7 @@ def _count(data: bytes | str, character: str) -> int:
 
 
 def _keys(data: bytes | str) -> int:
-    """Return the number of members and items: one a comma, and one more for each array or object with any."""
+    """Return the number of members and items: the commas, plus one for each non-empty array or object."""
     keys, last = 0, b""
     for values in _values(data):
         keys += values.count(b",") + values.count(b"{") + values.count(b"[")
@@ -173,25 +173,25 @@ def _keys(data: bytes | str) -> int:
 
 
 def _is_deeper(data: bytes | str, depth: int) -> bool:
-    """Return whether arrays and objects are nested deeper than that."""
+    """Return whether arrays and objects are nested deeper than `depth`."""
     left = b"".join(values.translate(_AS_ARRAYS, _NO_BRACKETS) for values in _values(data))
     if left.count(b"[") != left.count(b"]"):
-        return False  # no JSON, which its decoder refuses
+        return False  # not JSON; the decoder rejects it
     for _ in range(depth):
         left = left.replace(b"[]", b"")
     return b"[]" in left
 
 
 def _values(data: bytes | str) -> Iterator[bytes]:
-    """Yield a document in pieces without blanks, with 0 in the place of its strings."""
+    """Yield a document in pieces without white space, with 0 in place of each string."""
     data = data if isinstance(data, bytes) else data.encode(errors="replace")
     start, is_text = 0, False
     while start < len(data):
         piece = data[start : start + _PIECE]
-        if (len(piece) - len(piece.rstrip(b"\\"))) % 2 and len(piece) > 1:  # none ends within an escape
+        if (len(piece) - len(piece.rstrip(b"\\"))) % 2 and len(piece) > 1:  # no piece ends within an escape
             piece = piece[:-1]
         start += len(piece)
-        for escape in (b"\\\\", b'\\"'):  # in this order: an escaped backslash escapes no quote
+        for escape in (b"\\\\", b'\\"'):  # in this order: an escaped backslash does not escape a quote
             piece = piece.replace(escape, b"")
         parts = piece.split(b'"')
         outside = parts[is_text::2]
@@ -200,16 +200,16 @@ def _values(data: bytes | str) -> Iterator[bytes]:
 
 
 def portable_text(text: str) -> str:
-    """Return the text with question marks in the place of lone surrogates, which UTF-8 cannot encode.
+    """Return the text with lone surrogates, which UTF-8 cannot encode, replaced with question marks.
 
-    They come out of file names that are not UTF-8 (PEP 383), and out of JSON with half of an escaped
-    character.
+    They come from file names that are not UTF-8 (PEP 383), and from JSON with half of an escaped surrogate
+    pair.
     """
     return text if text.isascii() else text.encode(errors="replace").decode()
 
 
 def truncate_text(text: str, limit: int) -> str:
-    """Truncate a text to `limit` bytes of UTF-8; a truncated one ends with an ellipsis."""
+    """Truncate a text to `limit` bytes of UTF-8; a truncated text ends with an ellipsis."""
     if len(text) * LONGEST_CHARACTER <= limit:
         return portable_text(text)
     data = text[: limit + 1].encode(errors="replace")
@@ -218,20 +218,21 @@ def truncate_text(text: str, limit: int) -> str:
 
 def decode_truncated(data: bytes, limit: int) -> str:
     """Decode an incoming document to a text of at most `limit` bytes."""
-    if len(data) * LONGEST_CHARACTER <= limit:  # what is no UTF-8 becomes three bytes
+    if len(data) * LONGEST_CHARACTER <= limit:  # an invalid byte becomes three bytes
         return data.decode(errors="replace")
     return truncate_text(data[: limit + 1].decode(errors="replace"), limit)
 
 
 def beginning(data: bytes, size: int) -> str:
-    """Return the first bytes as a text, without a part of a character at their end."""
+    """Return the first bytes as text, without an incomplete character at the end."""
     return data[: max(0, size)].decode(errors="ignore")
 
 
 def render_template(template: str, values: Mapping[str, Any], *, longest: int | None = _LONGEST_SHOWN) -> str:
     """Render a hint template with its values; `{{` is a brace, an absent value is empty.
 
-    Of each value `longest` characters are shown, and how many more there are; None for all.
+    Each value is truncated to `longest` characters, followed by the number of further characters; None for no
+    limit.
     """
 
     def part(match: re.Match[str]) -> str:

@@ -1,6 +1,6 @@
 """The format of lock files: the content of a source when it was read, so that it need not be read again.
 
-A lock is JSON with the number of the format, the kind of its source, and keys for a reader of that kind:
+A lock is JSON with the number of the format, the kind of its source, and keys for the reader of that kind:
 `mcp_lock.py` for a live MCP server, `importers/reimport/lock.py` for an import.
 """
 
@@ -17,7 +17,7 @@ _MOST_LEVELS: Final = 300
 
 
 class LockError(ValueError):
-    """A text is not a lock, or was edited. The message follows the name of the file."""
+    """A text is not a lock, or was edited. The message continues a sentence that starts with its file."""
 
 
 def lock_file_text(kind: str, facts: Mapping[str, Json]) -> str:
@@ -27,7 +27,7 @@ def lock_file_text(kind: str, facts: Mapping[str, Json]) -> str:
 
 
 def read_lock_file(text: str | bytes, command: str) -> Any:
-    """Return the JSON of a lock of any kind; `command` writes such a lock again.
+    """Return the JSON of a lock of any kind; `command` is the command that writes such a lock again.
 
     Raises:
         LockError: it is not JSON that toolgen reads, or has another format.
@@ -47,14 +47,14 @@ def read_lock_file(text: str | bytes, command: str) -> Any:
 
 
 def _document(text: str | bytes) -> Any:
-    """Return the JSON of a text.
+    """Return the JSON value of a text.
 
     Raises:
-        LockError: it is none.
+        LockError: it is not JSON.
     """
     try:
         document: Any = json.loads(text, parse_constant=_refuse)
-        json.dumps(document, ensure_ascii=False).encode()  # fails for lone surrogates
+        json.dumps(document, ensure_ascii=False).encode()  # raises for lone surrogates
     except UnicodeEncodeError:
         raise LockError("is not JSON: it contains a lone surrogate") from None
     except (ValueError, RecursionError) as error:

@@ -1,4 +1,4 @@
-"""Loggers that escape control characters, because models choose ids and texts in errors."""
+"""Loggers that escape control characters, because models choose IDs and texts in errors."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from .record import frozen_record
 from .secrets import current, scrubbed
 
 _OF_PYTHON: Final = ('File "', "Traceback ", "The above ", "During ")
-"""Starts of the parts of a traceback whose line feeds are Python's own: frames, and what links exceptions."""
+"""Beginnings of traceback parts with Python's own line feeds: frames, and lines that link exceptions."""
 
 _OF_HTTP: Final = ("httpx", "httpcore.connection", "httpcore.http11", "httpcore.http2", "httpcore.proxy")
-"""Loggers of addresses with their queries, and of the headers of responses."""
+"""Loggers that log URLs with queries, and response headers."""
 
 
 def logger(name: str) -> logging.Logger:
-    """Return the logger of a name, whose records are printable, including their tracebacks."""
+    """Return the logger with this name, whose records are printable, including their tracebacks."""
     named = logging.getLogger(name)
-    named.addFilter(_make_printable)  # once, however often it is asked for
+    named.addFilter(_make_printable)  # idempotent
     return named
 
 
 def redact_http_logs() -> None:
     """Redact the secrets of the running call in the logs of httpx from now on."""
     for name in _OF_HTTP:
-        logging.getLogger(name).addFilter(_redact)  # once, however often it is asked for
+        logging.getLogger(name).addFilter(_redact)  # idempotent
 
 
 def _redact(record: logging.LogRecord) -> bool:
@@ -42,32 +42,32 @@ def _redact(record: logging.LogRecord) -> bool:
 
 @frozen_record
 class MethodFault:
-    """A fault in the method of a tool. Its log record has it as `method_fault`."""
+    """A fault in the method of a tool; its log record has it as the attribute `method_fault`."""
 
     tool: str
-    """Its id."""
+    """ID of the tool."""
     method: str
-    """Its name with that of its class: `People.greet`."""
+    """Name of the method with its class: `People.greet`."""
     file: str
     line: int
     problem: str
     """A clause about the method: `is not implemented`."""
     hint: str = ""
-    """Hint that says how to correct it."""
+    """Hint how to fix it."""
 
     @classmethod
     def of(cls, code: CodeType, tool: str, problem: str) -> MethodFault:
-        """Return the fault of a function; the problem may end with a hint, as an error's text does."""
+        """Return the fault of a function; the problem can end with a hint, like the text of an error."""
         name, file, line = code.co_qualname, code.co_filename, code.co_firstlineno
         problem, _, hint = problem.partition(HINT)
         return cls(tool=tool, method=name, file=file, line=line, problem=problem, hint=hint)
 
     def text(self, file: str = "") -> str:
-        """Return a line about it, with the file shown in these words."""
+        """Return a line about the fault; `file` replaces the shown path."""
         return f"{file or self.file}:{self.line}: {self.method} {self.problem} (tool {self.tool})"
 
     def log(self, log: logging.Logger, error: BaseException | None = None, more: str = "") -> None:
-        """Log it, with an exception and more text where they are given."""
+        """Log the fault, with an exception and more text if they are passed."""
         more = f"{more}{HINT}{self.hint}" if self.hint else more
         values = (self.file, self.line, self.method, self.problem, self.tool, more)
         log.error(
@@ -83,9 +83,9 @@ def log_failure(
     correlation_id: str = "",
     fault: MethodFault | None = None,
 ) -> str:
-    """Log an exception under a correlation id, which is safe to disclose, and return the id.
+    """Log an exception under a correlation ID, which is safe to disclose, and return the ID.
 
-    With a fault the record is that of a method of the author's, in the place of the message.
+    With a fault, the record describes the author's method instead of the message.
     """
     correlation_id = correlation_id or uuid.uuid4().hex[:12]
     if fault is None:
@@ -96,9 +96,10 @@ def log_failure(
 
 
 def _make_printable(record: logging.LogRecord) -> bool:
-    """Escape the arguments of a record and the text of its exception; what handlers group by stays.
+    """Escape the arguments of a record and the text of its exception; the message template stays unchanged.
 
-    Both are without the sensitive values of the call that goes on, and without the exception itself then.
+    Sensitive values of the running call are redacted in both, and the exception object is removed in that
+    case.
     """
     if isinstance(record.args, tuple):
         record.args = tuple(
@@ -109,15 +110,15 @@ def _make_printable(record: logging.LogRecord) -> bool:
         _, error, where = record.exc_info
         try:
             record.exc_text = scrubbed("".join(_lines(error, where)).rstrip("\n"))
-        except Exception:  # noqa: BLE001 - an exception of the author's may raise when it is shown
+        except Exception:  # noqa: BLE001 - the author's exception may raise when it is shown
             record.exc_text = f"{type(error).__name__}, whose text cannot be shown"
         if current() is not None:
-            record.exc_info = None  # what a handler makes of the exception itself would quote its values
+            record.exc_info = None  # a handler that formats the exception itself would quote values
     return True
 
 
 def _lines(error: BaseException, where: TracebackType | None) -> Iterator[str]:
-    """Yield the traceback; a message with line feeds stays on its line, so that it forges none."""
+    """Yield the traceback; line feeds in a message are escaped, so that it cannot forge other lines."""
     report = traceback.TracebackException(type(error), error, where, compact=True)
     for part in report.format():
         is_frame = part.lstrip(" |+-\n").startswith(_OF_PYTHON)
@@ -125,5 +126,5 @@ def _lines(error: BaseException, where: TracebackType | None) -> Iterator[str]:
 
 
 def _on_one_line(text: str) -> str:
-    """Return a text as no other one looks; the hint of a `ToolgenError` follows its message."""
+    """Return an unambiguous text on one line; the hint of a `ToolgenError` follows its message."""
     return printable(text.replace(HINT, "; hint: "))

@@ -6,13 +6,13 @@ import ipaddress
 from typing import Final
 
 LOOPBACK_NAMES: Final = ("127.0.0.1", "localhost", "[::1]")
-"""Names by which clients on this machine reach it, as they stand in a URL."""
+"""Host names of this machine in the URLs of local clients."""
 
 
 def is_loopback(host: str) -> bool:
-    """Return whether a host is reached from this machine only: `localhost`, or an address of loopback.
+    """Return whether a host is only reachable from this machine: `localhost`, or a loopback address.
 
-    Any other name may be that of another machine. IPv6 addresses stand without brackets.
+    Any other name could belong to another machine. IPv6 addresses are passed without brackets.
     """
     try:
         return host == "localhost" or ipaddress.ip_address(host).is_loopback

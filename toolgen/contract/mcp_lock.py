@@ -20,9 +20,9 @@ from .record import frozen_record
 _KIND: Final = "mcp-server"
 _COMMAND: Final = "toolgen import mcp (--stdio COMMAND | --url URL) --force"
 _CONTRACT: Final = ("name", "inputSchema", "outputSchema", "annotations")
-"""Facts that callers of a tool rely on."""
+"""Keys of the facts that callers of a tool rely on."""
 _FACTS: Final = ("name", "title", "description", "inputSchema", "outputSchema", "annotations", "icons")
-"""Facts of a tool in a lock file, in their order there."""
+"""Keys of the facts of a tool in a lock file, in file order."""
 
 _TYPES: Final[Mapping[str, type]] = {
     "title": str,
@@ -32,10 +32,10 @@ _TYPES: Final[Mapping[str, type]] = {
     "icons": list,
 }
 _LONGEST_SHOWN: Final = 100
-"""Characters of a name in an error."""
+"""Maximum number of characters of a name in an error."""
 
 ListedFacts = Mapping[str, Json]
-"""A tool by the keys of the protocol (MCP 2026-07-28, `Tool`)."""
+"""A tool with the keys of the protocol (MCP 2026-07-28, `Tool`)."""
 
 
 @frozen_record
@@ -43,12 +43,12 @@ class MCPLock:
     """The tools that a server listed."""
 
     protocol: str
-    """Version of the protocol that was spoken."""
+    """Version of the protocol in use when the tools were listed."""
     server: str
     """Name that the server reports; "" if it reports none."""
     version: str
     tools: tuple[ListedFacts, ...]
-    """Facts of the tools by name."""
+    """Facts of the tools, sorted by name."""
 
 
 NEEDS_TASK: Final = "it can only be called as a task, which toolgen does not support (execution.taskSupport)"
@@ -78,13 +78,13 @@ def _locked_facts(tool: ListedFacts) -> ListedFacts:
 
 
 def make_lock(protocol: str, server: str, version: str, tools: Iterable[ListedFacts]) -> MCPLock:
-    """Return the lock of tools, with the facts that it stores of each."""
+    """Return the lock of these tools, with the facts that it stores for each."""
     ordered = sorted(map(_locked_facts, tools), key=lambda tool: str(tool["name"]))
     return MCPLock(protocol=protocol, server=server, version=version, tools=tuple(ordered))
 
 
 def lock_text(lock: MCPLock) -> str:
-    """Return the text of the file, the same for the same lock; schemas keep the order of their keys."""
+    """Return the text of the file, deterministic for a lock; schemas keep the order of their keys."""
     facts: dict[str, Json] = {
         "protocol": lock.protocol,
         "server": {"name": lock.server, "version": lock.version},

@@ -1,6 +1,6 @@
-"""Finds the author's method behind an exception: a stub, or a service method that breaks its protocol.
+"""Finds the author's method behind an exception: a stub, or a service method that violates its protocol.
 
-It is loaded only after a call has failed.
+This module is imported only after a call has failed.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from .logs import MethodFault
 
 
 def unimplemented(tool: str, method: str, error: BaseException) -> MethodFault | None:
-    """Return the method that raised `NotImplementedError`, if it is the tool's or that of a bound service."""
+    """Return the method that raised `NotImplementedError`, if it is of the tool or of a bound service."""
     frames = list(_frames(error))
     if not isinstance(error, NotImplementedError) or not frames:
         return None
@@ -27,10 +27,11 @@ def unimplemented(tool: str, method: str, error: BaseException) -> MethodFault |
 
 
 def service_fault(tool: str, error: BaseException) -> MethodFault | None:
-    """Return the method of a bound service that broke its protocol, if the error is of that.
+    """Return the method of a bound service that violated its protocol, if this caused the error.
 
-    It was called, and returned no value of its result class, or cannot be called as the protocol says. The
-    generated code between tool and service raises then, in a file that the author does not write.
+    The method either returned a value of another class than its result class, or cannot be called as the
+    protocol requires. The exception is then raised in the generated code between tool and service, in a file
+    that the author did not write.
     """
     frames = list(_frames(error))
     for executor, inner in zip(frames, (*frames[1:], None), strict=False):
@@ -60,29 +61,30 @@ def _frames(error: BaseException) -> Iterator[FrameType]:
 
 
 def _service_methods(executor: object) -> dict[str, tuple[str, ...]]:
-    """Return the methods that a generated executor calls, by its services.
+    """Return the methods that a generated executor calls, by service.
 
-    Only its class is asked: any object may stand in a frame, also one that has, or refuses, every attribute.
+    Only the class of the executor is inspected: a frame can contain any object, even one that has, or
+    refuses, every attribute.
     """
     methods: dict[str, tuple[str, ...]] = getattr_static(type(executor), "_service_methods", {})
     return methods
 
 
 def _called_method(executor: FrameType) -> tuple[str, CodeType] | None:
-    """Return the name and the code of the service's method that a method of a generated executor calls."""
+    """Return name and code of the service method that a method of a generated executor calls."""
     self: Any = executor.f_locals.get("self")
     used = executor.f_code.co_names
     for service, methods in _service_methods(self).items():
         if f"_{service}" in used:
             name = next((name for name in methods if name in used), "")
             code: object = getattr(getattr(getattr(self, f"_{service}"), name, None), "__code__", None)
-            if type(code) is CodeType:  # that of a mock only says that it is one
+            if type(code) is CodeType:  # a mock has another type
                 return name, code
     return None
 
 
 def _expected_class(transform: FrameType) -> tuple[str, str]:
-    """Return the module and the name of the class that a generated transform takes, by its annotation."""
+    """Return module and name of the class that a generated transform takes, from its annotation."""
     function = transform.f_globals.get(transform.f_code.co_name)
     annotation: object = getattr(function, "__annotations__", {}).get("result", "")
     alias, _, name = annotation.rpartition(".") if isinstance(annotation, str) else ("", "", "")

@@ -11,13 +11,13 @@ class History:
     """The part of a session that a planner sees. Tokens are estimated as four bytes of UTF-8 each."""
 
     keep_turns: int | None = None
-    """The newest turns, as they were; None for all that `keep_tokens` has room for."""
+    """Number of newest turns that are shown in full; None for as many as fit into `keep_tokens`."""
     summarize_after: int | None = None
-    """Number of turns beyond which those before the kept ones are summarized; None leaves them out."""
+    """Number of turns above which the turns before the kept ones are summarized; None leaves them out."""
     keep_tokens: int | None = None
-    """Size of the newest turns that are kept; within a run, that beyond which old results are left out."""
+    """Maximum tokens of the kept newest turns; within a run, old results beyond it are left out."""
     summarize_at: int | None = None
-    """Tokens beyond which the turns before the kept ones are summarized; None leaves them out."""
+    """Tokens above which the turns before the kept ones are summarized; None leaves them out."""
 
 
 @frozen_record
@@ -25,17 +25,17 @@ class RunPolicy:
     """Limits of one run; None for no limit. Times are in seconds."""
 
     max_tool_calls: int | None = None
-    """Calls of bookkeeping tools excepted."""
+    """Maximum number of calls, not counting calls of bookkeeping tools."""
     max_consecutive_failed_tool_calls: int | None = None
-    """Batches of calls of which each failed, one after the other."""
+    """Maximum number of consecutive batches in which all calls failed."""
     time_budget: float | None = None
-    """Seconds of the run; the time in which it waits for a person does not count."""
+    """Seconds of the run, not counting the time in which it waits for a person."""
     plan_timeout: float | None = None
     """Seconds of one planning."""
     tool_timeout: float | None = None
-    """Seconds of one call of a tool whose design says nothing."""
+    """Seconds of one call of a tool whose design sets no timeout."""
     interrupts_allowed: bool = False
-    """Whether a client may pause a run, or speak into it."""
+    """Whether a client can pause a run, or add a message to it."""
     on_missing_fields: OnMissingFields = "resume"
     history: History | None = None
     """Limits of the history that models read; None for the whole session."""

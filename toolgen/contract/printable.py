@@ -1,7 +1,7 @@
-"""Text of a model, or of a foreign schema, made safe to print at a terminal or in a log.
+"""Makes text from a model or a third-party schema safe to print in a terminal or a log.
 
-A terminal executes control characters and escape sequences, reorders text by bidirectional controls and hides
-some characters, so that a reader would not see the actual text (CWE-117, CWE-150, CVE-2021-42574).
+A terminal executes control characters and escape sequences, reorders text with bidirectional controls and
+hides some characters, so that a reader would not see the actual text (CWE-117, CWE-150, CVE-2021-42574).
 """
 
 from __future__ import annotations
@@ -22,26 +22,29 @@ UNSEEN: Final = (
     (0xFFA0, 0xFFA0),
     (0xE0100, 0xE01EF),
 )
-"""Ranges that Python calls printable and no font shows: the rest of Unicode's Default_Ignorable_Code_Point,
-and the empty Braille pattern. `str.isprintable` covers controls, formats, separators, surrogates and code
-points that are not assigned. `tests/escape_table.py` generates the table of the explorer from this one."""
+"""Ranges that Python calls printable but no font shows.
+
+They are the rest of Unicode's Default_Ignorable_Code_Point, and the empty Braille pattern. `str.isprintable`
+covers controls, formats, separators, surrogates and unassigned code points. `tests/escape_table.py` generates
+the table of the explorer from this table.
+"""
 
 SHORT_ESCAPES: Final = {"\b": r"\b", "\f": r"\f", "\n": r"\n", "\r": r"\r", "\t": r"\t"}
-"""Escapes of JSON that are shorter than those by code point."""
+"""JSON escapes that are shorter than the escapes by code point."""
 
 _HIDDEN: Final = re.compile("[" + "".join(f"{chr(first)}-{chr(last)}" for first, last in UNSEEN) + "]")
 
 _HIDDEN_CATEGORIES: Final = frozenset(["Cc", "Cf", "Cs", "Zl", "Zp"])
-"""Categories of Unicode: controls, formats, surrogates, separators of lines and paragraphs."""
+"""Unicode categories: controls, formats, surrogates, line and paragraph separators."""
 _BREAKS: Final = frozenset("\t\n\r")
 _LINE_ENDS: Final = re.compile("\r\n|[\r\v\f\x85\u2028\u2029]")
 _INDENTS: Final = re.compile(r"^\t+", re.MULTILINE)
 _BLANKS: Final = re.compile("[\t\xa0\u1680\u2000-\u200a\u202f\u205f\u3000]")
-"""A tab, and the spaces of Unicode (category Zs) other than the plain one."""
+"""A tab, and the Unicode spaces (category Zs) other than the plain space."""
 _JOINERS: Final = frozenset("\u200c\u200d")
-"""Characters that are visible through their neighbours: in Persian and the scripts of India, and in emoji."""
+"""Joiners, which affect their neighbors: in Persian and Indic scripts, and in emoji."""
 _FORMS: Final = frozenset("\ufe0e\ufe0f")
-"""The forms of emoji, and of the characters that have one, such as `1` and `#`."""
+"""Variation selectors for emoji and for characters with an emoji form, for example `1` and `#`."""
 _UNJOINED: Final = (
     "LATIN",
     "GREEK",
@@ -53,16 +56,17 @@ _UNJOINED: Final = (
     "HIRAGANA",
     "KATAKANA",
 )
-"""Beginnings of the names of letters that no joiner changes."""
+"""Prefixes of the Unicode names of letters that no joiner changes."""
 _VIRAMA: Final = 9
-"""Combining class of the sign that a joiner may follow at the end of a word."""
+"""Combining class of the sign that a joiner can follow at the end of a word."""
 
 
 def plain_spaces(text: str) -> str:
-    """Return a text for readers whose white space is line feeds and plain spaces.
+    """Return a text for readers whose only white space is line feeds and plain spaces.
 
-    Every line end of Unicode becomes a line feed, a tab that indents a line four spaces, and any other blank
-    one space. Values and patterns are part of a contract: they keep theirs.
+    Every Unicode line end becomes a line feed, a tab that indents a line becomes four spaces, and any other
+    blank becomes one space. Values and patterns are part of a contract and must not be passed to this
+    function.
     """
     if text.isprintable():
         return text
@@ -73,21 +77,21 @@ def plain_spaces(text: str) -> str:
 def printable(text: str) -> str:
     """Return the text on one line, with control and invisible characters and backslashes escaped.
 
-    No two texts look the same: a text that spells an escape out has two backslashes there.
+    The result is unambiguous: if a text contains a literal escape sequence, its backslash is doubled.
     """
     return visible(text.replace("\\", "\\\\"))
 
 
 def printable_lines(text: str) -> str:
-    """Return the text with its line feeds, each line made printable; for texts that are made of lines."""
+    """Return the text with its line feeds, each line made printable; for texts that consist of lines."""
     return "\n".join(map(printable, text.split("\n")))
 
 
 def visible(text: str) -> str:
     """Return the text on one line, with control and invisible characters escaped; backslashes stay.
 
-    It is for texts that have escaped their backslashes: JSON, which stays the same JSON, literals of Python,
-    and sentences in which each text of somebody else is such a literal or was made printable.
+    It is for texts whose backslashes are already escaped: JSON, which stays the same JSON, Python literals,
+    and sentences in which each third-party text is such a literal or was made printable.
     """
     if text.isprintable() and not _HIDDEN.search(text):
         return text
@@ -102,10 +106,10 @@ def visible_lines(text: str) -> str:
 
 
 def hides(text: str) -> bool:
-    """Return whether a value holds what no reader sees, or sees in another order: controls, bidi, tags.
+    """Return whether a value has characters that readers do not see, or see out of order: bidi, tags.
 
-    Spaces of any kind and line breaks are seen where they stand, and so is what joins characters, or gives
-    one its form, between those that it changes.
+    Spaces of any kind and line breaks are visible. Joiners and variation selectors are visible next to
+    characters that they change.
     """
     if text.isascii() and text.isprintable():
         return False
@@ -128,8 +132,8 @@ def _is_hidden(before: str, char: str, after: str) -> bool:
 
 
 def _is_joined(char: str) -> bool:
-    """Return whether a joiner may change a character: a letter or a mark of some scripts, or an emoji."""
-    if char.isascii():  # "" is, too
+    """Return whether a joiner can change a character: a letter or a mark of some scripts, or an emoji."""
+    if char.isascii():  # true for "" too
         return False
     if char in _FORMS or not char.isalpha():
         return char in _FORMS or unicodedata.category(char) in ("Mn", "Mc", "Me", "So", "Sk")

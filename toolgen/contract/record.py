@@ -1,8 +1,8 @@
 """Records: dataclasses whose methods are compiled when they are first used.
 
-`dataclasses` compiles up to six methods with each class, in 0.3 ms. A command makes 200 classes and uses
-a third of them, so only the fields and slots of a record are made at once. Its methods do what those of
-`dataclasses` do.
+`dataclasses` compiles up to six methods with each class, in 0.3 ms. A command creates 200 classes and uses a
+third of them, so only the fields and slots of a record are created at once. Its methods behave like the
+methods of `dataclasses`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Any, Final, TypeVar, dataclass_transform, overload
 T = TypeVar("T")
 
 _UNHASHABLE: Final = re.compile(r"\b(Mapping|dict|list|Json|Schema)\b|^Any\b")
-"""Types of fields whose values may have no hash."""
+"""Field types whose values might not be hashable."""
 
 
 class _FromFactory:
@@ -28,22 +28,22 @@ class _FromFactory:
 
 
 _FROM_FACTORY: Final = _FromFactory()
-"""Stands in signatures as that of `dataclasses` does: without an address, which differs in each process."""
+"""Marker in signatures, as in `dataclasses`, but without an address, which differs in each process."""
 
 
 @dataclass_transform(kw_only_default=True, frozen_default=True, field_specifiers=(field,))
 def record(cls: type[T]) -> type[T]:
     """Make a slotted, keyword-only dataclass that type checkers treat as frozen.
 
-    At run time it is plain: a frozen record of ten fields takes 0.7 µs to make, and this one 0.4 µs.
-    What is made neither per call nor per attribute of a design is a `frozen_record`.
+    At run time it is not frozen: a frozen record of ten fields takes 0.7 µs to create, and this one 0.4 µs.
+    Use `frozen_record` for objects that are created neither per call nor per attribute of a design.
     """
     return _record(cls, kw_only=True, is_frozen=False)
 
 
 @dataclass_transform(kw_only_default=True, frozen_default=True, field_specifiers=(field,))
 def sparse_record(cls: type[T]) -> type[T]:
-    """Make a record without slots, whose defaults are the class's: who makes many sets only the others."""
+    """Make a record without slots, whose defaults are class attributes: only other values are set."""
     return _record(cls, kw_only=True, is_frozen=False, has_slots=False)
 
 
@@ -57,7 +57,7 @@ def frozen_record(
 def frozen_record(
     cls: type[T] | None = None, /, *, kw_only: bool = True, eq: bool = True, slots: bool = True
 ) -> object:
-    """Make a frozen, slotted, keyword-only dataclass; without `eq` each is equal to itself alone."""
+    """Make a frozen, slotted, keyword-only dataclass; without `eq`, each instance only equals itself."""
     make = partial(_record, kw_only=kw_only, is_frozen=True, has_slots=slots, is_compared=eq)
     return make if cls is None else make(cls)
 
@@ -65,8 +65,8 @@ def frozen_record(
 def _record(
     cls: type[T], *, kw_only: bool, is_frozen: bool, has_slots: bool = True, is_compared: bool = True
 ) -> type[T]:
-    cls.__doc__ = cls.__doc__ or cls.__name__  # `dataclasses` would write a signature, which takes as long
-    # It compiles two methods for a frozen class, and wants a class to be frozen only if it extends one.
+    cls.__doc__ = cls.__doc__ or cls.__name__  # avoids the signature of `dataclasses`, which is as slow
+    # `dataclass` compiles two methods for a frozen class, and requires `frozen` only if it extends one.
     extends = any(map(is_dataclass, cls.__bases__))
     made = dataclass(
         slots=has_slots, kw_only=kw_only, frozen=is_frozen and extends, init=False, repr=False, eq=False
@@ -75,7 +75,7 @@ def _record(
     if is_compared:
         methods |= {"__eq__": _LazyMethod(made, _eq), "__hash__": _LazyMethod(made, _hash)}
     if is_frozen:
-        vars(made)["__dataclass_params__"].frozen = True  # so that it can be extended by a frozen one
+        vars(made)["__dataclass_params__"].frozen = True  # so that a frozen record can extend it
         methods |= _FROZEN
     for name, method in methods.items():
         if name not in vars(cls):
@@ -84,7 +84,7 @@ def _record(
 
 
 class _LazyMethod:
-    """A method of a class that is compiled when it is first looked up, and then takes its own place."""
+    """A method of a class that is compiled at its first lookup, and then replaces itself."""
 
     def __init__(self, cls: type, compiled: Callable[[type], Any]) -> None:
         self._cls = cls
@@ -97,7 +97,7 @@ class _LazyMethod:
 
 
 def _function(cls: type, head: str, body: list[str], **values: Any) -> object:
-    """Return a compiled function for a class, whose names are those of its module, and values besides."""
+    """Return a compiled function for a class, with the names of its module and additional values."""
     name = head.partition("(")[0]
     lines = [f"def _make({', '.join(values)}):", f" def {head}:", *(f"  {line}" for line in body)]
     made: dict[str, Any] = {}
@@ -154,7 +154,7 @@ def _eq(cls: type) -> object:
 
 
 def _hash(cls: Any) -> object:
-    """Return a function that hashes what is compared, without fields whose values may have no hash."""
+    """Return a hash function over the compared fields, without fields that might not be hashable."""
     hashed = [each for each in fields(cls) if each.compare and not _UNHASHABLE.search(str(each.type))]
     values = "".join(f"self.{each.name}, " for each in hashed)
     return _function(cls, "__hash__(self)", [f"return hash(({values}))"])

@@ -1,4 +1,4 @@
-"""Reads untrusted files: only regular ones, of a bounded size."""
+"""Reads untrusted files: only regular files, of a bounded size."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ def read_regular(file: Path, most_bytes: int) -> bytes:
     """Return the bytes of a file.
 
     Raises:
-        OSError: it cannot be read, has more bytes, or is a FIFO or a device, which would be read for ever.
+        OSError: it cannot be read, has more bytes, or is a FIFO or a device, which could be read forever.
     """
     if not S_ISREG(file.stat().st_mode):
         raise OSError(EINVAL, "it is not a regular file")

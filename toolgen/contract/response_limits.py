@@ -1,4 +1,4 @@
-"""Limits for the data that a server sends over HTTP besides the bytes of its responses.
+"""Limits for the data that a server sends over HTTP in addition to the bodies of its responses.
 
 httpcore reads any number of interim responses (1xx) until the response arrives, so the connection limits the
 data before it.
@@ -10,39 +10,39 @@ from collections.abc import Callable
 from typing import Any, Final
 
 MOST_CHUNKS: Final = 10_000
-"""Small chunks of one response: each takes some 15 µs, whatever it holds."""
+"""Maximum number of small chunks in one response: each takes about 15 µs, whatever its content."""
 SMALL_CHUNK: Final = 1_024
-"""Bytes below which a chunk is small."""
+"""Number of bytes below which a chunk is small."""
 TOO_MANY_CHUNKS: Final = f"more than {MOST_CHUNKS} chunks of fewer than {SMALL_CHUNK} bytes"
 MOST_HEAD_BYTES: Final = 2**18
-"""Bytes of interim responses and of the head of a response, together."""
+"""Maximum bytes of interim responses and of the head of a response together."""
 
 Refuse = Callable[[str], Exception]
-"""Returns the error of a response, whose text is what the server has sent too much of."""
+"""Returns the error for a response, given the text that describes the exceeded limit."""
 
 
 def limit_heads(transport: Any, refuse: Refuse) -> None:
-    """Limit what the connections of a transport of httpx read before a response; `end_head` ends that."""
+    """Limit the data that the connections of an httpx transport read before a response; see `end_head`."""
     pool = transport._pool
     pool._network_backend = _LimitedBackend(pool._network_backend, refuse)
 
 
 def limit_client_heads(client: Any, refuse: Refuse) -> None:
-    """Limit what a client of httpx reads before a response, directly and by proxies, as `limit_heads`."""
+    """Limit the data that an httpx client reads before a response, directly and through proxies."""
     for transport in (client._transport, *client._mounts.values()):
         if hasattr(transport, "_pool"):
             limit_heads(transport, refuse)
 
 
 def end_head(response: Any) -> None:
-    """Take note that the head of a response has come."""
+    """Record that the head of a response has arrived."""
     stream = response.extensions.get("network_stream")
     if isinstance(stream, _LimitedStream):
         stream.left = None
 
 
 class _LimitedBackend:
-    """A network backend of httpcore."""
+    """A network backend of httpcore that limits its streams."""
 
     def __init__(self, backend: Any, refuse: Refuse) -> None:
         self._backend = backend
@@ -59,13 +59,13 @@ class _LimitedBackend:
 
 
 class _LimitedStream:
-    """A network stream of httpcore; what is written begins a request."""
+    """A network stream of httpcore with a limit for the head; each write begins a request."""
 
     def __init__(self, stream: Any, refuse: Refuse) -> None:
         self._stream = stream
         self._refuse = refuse
         self.left: int | None = MOST_HEAD_BYTES
-        """Bytes that may come before the response; None once its head is there."""
+        """Bytes that may still arrive before the response; None once its head has arrived."""
 
     async def read(self, *args: Any, **options: Any) -> bytes:
         if self.left is not None and self.left <= 0:

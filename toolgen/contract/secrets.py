@@ -1,9 +1,9 @@
 """Redaction of texts: the sensitive values of running calls, and texts without them.
 
-A third-party text, such as a traceback, can quote a sensitive value. So the values of a call are recorded
+A third-party text, for example a traceback, can quote a sensitive value. So the values of a call are recorded
 while it runs, in the context of its task and its threads, and redacted in everything that is logged or
-reported about it. Codecs add the values of the documents that they read and write. The time of a search
-depends only on the length of its text, and a text that is not searched is not shown.
+reported about it. Codecs add the values of the documents that they decode and encode. The time of a search
+depends only on the length of its text, and a text that is not searched is hidden.
 """
 
 from __future__ import annotations
@@ -18,54 +18,56 @@ from typing import Any, Final
 from .printable import printable, visible
 
 HIDDEN: Final = "•••• (sensitive)"
-"""Text that people see in the place of a sensitive value."""
+"""Text that replaces a sensitive value for people."""
 _SHORTEST: Final = 3
-"""Characters of a value that is looked for; shorter ones stand in every text."""
+"""Minimum length of a value to search for; shorter values occur in every text."""
 _WORD: Final = 6
-"""Characters of a value that is looked for inside words too."""
+"""Minimum length of a value to search for inside words too."""
 _PIECE: Final = 12
-"""Characters of a piece of a longer value that tells what it is of."""
+"""Length of a piece of a longer value that reveals the value."""
 _LONGEST: Final = 16_384
-"""Characters of one value of which all pieces are looked for; of the others one in twelve is, so that of them
-23 in a row tell what they are of."""
+"""Length up to which every piece of a value is searched for.
+
+Beyond it, only every twelfth position starts a piece, so that 23 characters in a row reveal the value.
+"""
 _MOST_KNOWN: Final = 100_000
-"""Characters of the values of a call that are looked for; where there are more, all texts are hidden."""
+"""Maximum total length of a call's values to search for; beyond it, all texts are hidden."""
 _MOST_PIECES: Final = 100_000
-"""Pieces of their forms, of which the same is true."""
+"""Maximum number of pieces of their forms; beyond it, all texts are hidden."""
 _MOST_SEARCHED: Final = 1_000_000
-"""Characters of a text that is searched; a longer one is hidden."""
+"""Maximum length of a text to search; a longer text is hidden."""
 _PLAIN: Final = frozenset("'\"\\")
-"""Characters whose absence leaves a printable text of ASCII as it is, in JSON, in Python and in a log."""
+"""A printable ASCII text without these characters is unchanged in JSON, in Python and in a log."""
 
 _current: ContextVar[Secrets | None] = ContextVar("toolgen_secrets", default=None)
 
 
 class Secrets:
-    """The sensitive values of one call, as they are written in JSON, in Python and in logs."""
+    """The sensitive values of one call, in the notations of JSON, Python and logs."""
 
     __slots__ = ("_blocks", "_heads", "_lock", "_others", "_pieces", "_size", "_values", "_words")
 
     def __init__(self, *others: Secrets) -> None:
-        """Construct the values of a call within the running one, or those of the other calls of a batch."""
+        """Construct the values of a call within the running call, or of the other calls of a batch."""
         around = _current.get()
         self._others = others if around is None else (around, *others)
         self._values: set[str] = set()
-        """The values, as they came."""
+        """The values as received."""
         self._size = 0
-        """Their characters."""
+        """Total length of the values."""
         self._words: set[str] = set()
         """Texts that are shorter than a piece."""
         self._heads: dict[str, tuple[int, ...]] = {}
-        """The lengths of these texts by how they begin, the longest first."""
+        """Lengths of these texts by their first characters, longest first."""
         self._pieces: set[str] = set()
         self._blocks = 0
-        """Blocks of `hiding` that go on."""
+        """Number of active `hiding` blocks."""
         self._lock = threading.Lock()
 
     def add(self, values: Iterable[Any], names: Set[str] = frozenset()) -> None:
-        """Add sensitive values; of arrays and objects all values in them, but no keys among the names."""
+        """Add sensitive values; for arrays and objects, all values in them and all keys not in `names`."""
         texts = {text for value in values for text in _texts(value, names) if len(text) >= _SHORTEST}
-        with self._lock:  # an executor in a thread has codecs, too
+        with self._lock:  # an executor in a thread uses codecs, too
             new = texts - self._values
             self._size += sum(map(len, new))
             self._values |= new
@@ -92,11 +94,11 @@ class Secrets:
 
     @property
     def term_count(self) -> int:
-        """The number of words and pieces that are looked for."""
+        """Number of words and pieces to search for."""
         return len(self._words) + len(self._pieces)
 
     def scrubbed(self, text: str) -> str:
-        """Return the text with `HIDDEN` in the place of each value, and of each longer piece of one."""
+        """Return the text with each value, and each longer piece of a value, replaced with `HIDDEN`."""
         for other in self._others:
             text = other.scrubbed(text)
         if not self._values or len(text) < _SHORTEST:
@@ -116,7 +118,7 @@ class Secrets:
         return "".join([*parts, text[last:]]) if parts else text
 
     def _end_of(self, text: str, start: int) -> int:
-        """Return where the value ends that begins at a place of a text, or a piece of one; 0 for none."""
+        """Return the end of the value, or piece of a value, that begins at `start` in the text; 0 if none."""
         end = start + _PIECE
         if text[start:end] not in self._pieces:
             for length in self._heads.get(text[start : start + _SHORTEST], ()):
@@ -136,7 +138,7 @@ class Secrets:
 
 @contextmanager
 def hiding(secrets: Secrets | None) -> Iterator[None]:
-    """Redact these values from texts that are scrubbed inside the block; None changes nothing."""
+    """Redact these values in texts that are scrubbed inside the block; None changes nothing."""
     if secrets is None:
         yield
         return
@@ -150,9 +152,10 @@ def hiding(secrets: Secrets | None) -> Iterator[None]:
 
 
 def noting() -> Secrets | None:
-    """Return the recorder of the sensitive values of the running call; None outside of its blocks.
+    """Return the recorder of the sensitive values of the running call; None outside its blocks.
 
-    A task that a call has started and that goes on after it has none: it may live as long as its process.
+    A task that a call started and that outlives the call has none, because it may live as long as its
+    process.
     """
     secrets = _current.get()
     return secrets if secrets is not None and secrets._blocks else None
@@ -210,9 +213,9 @@ def _texts(value: Any, names: Set[str]) -> Iterator[str]:
 
 
 def _forms(text: str) -> Iterator[str]:
-    """Yield the written forms of a text: as it is, and in quotes of JSON, of Python and of a log.
+    """Yield the written forms of a text: as it is, and quoted in JSON, in Python and in a log.
 
-    Of its lines only those that have no piece of their own among those of the whole.
+    Of its lines, only those without a piece of their own among the pieces of the whole text are yielded.
     """
     yield text
     if text.isascii() and text.isprintable() and _PLAIN.isdisjoint(text):
@@ -224,7 +227,7 @@ def _forms(text: str) -> Iterator[str]:
 
 
 def _quoted(text: str) -> Iterator[str]:
-    """Yield how a text is escaped; Python escapes an apostrophe by what else stands between the quotes."""
+    """Yield the escaped forms of a text; Python escapes an apostrophe depending on the other quotes."""
     bare = repr(text.replace("'", ""))[1:-1] if "'" not in text else repr(text + '"')[1:-2]
     yield json.dumps(text)[1:-1]
     yield json.dumps(text, ensure_ascii=False)[1:-1]
@@ -235,13 +238,13 @@ def _quoted(text: str) -> Iterator[str]:
 
 
 def _pieces(text: str) -> Iterator[str]:
-    """Yield the pieces of a text that are looked for, its last one among them."""
+    """Yield the pieces of a text to search for, including its last one."""
     yield from (text[at : at + _PIECE] for at in range(min(len(text), _LONGEST) - _PIECE + 1))
     yield from (text[at : at + _PIECE] for at in range(_LONGEST, len(text) - _PIECE + 1, _PIECE))
     yield text[-_PIECE:]
 
 
 def _is_word(text: str, start: int, end: int) -> bool:
-    """Return whether no letter, digit or underscore stands before or after a part of a text."""
+    """Return whether there is no letter, digit or underscore before or after a part of a text."""
     around = (text[start - 1 : start] if start else "") + text[end : end + 1]
     return not any(char.isalnum() or char == "_" for char in around)

@@ -9,30 +9,30 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Itera
 from typing import Any, Final, Protocol, TypeAlias, TypeVar
 
 GRACE_S: Final = 1.0
-"""Seconds for work to end after it was cancelled; then it is left behind.
+"""Seconds for work to end after its cancellation; then it is abandoned.
 
-Work that waits for other work to end so has twice as long.
+Work that waits for other work to end in this way has twice as long.
 """
 
 T = TypeVar("T")
 
 
 class Timer(Protocol):
-    """A callback that is scheduled."""
+    """A scheduled callback."""
 
     def cancel(self) -> None:
-        """Cancel the callback, unless it was called."""
+        """Cancel the callback, unless it was already called."""
         ...
 
 
 CallLater: TypeAlias = Callable[[float, Callable[[], None]], Timer]
-"""Calls back once, in the thread of the event loop, after so many seconds."""
+"""Calls the callback once, in the thread of the event loop, after this number of seconds."""
 Work: TypeAlias = Coroutine[Any, Any, T]
 """Result of an `async def`, which is awaited once or becomes a task."""
 
 
 async def awaited(value: T | Awaitable[T]) -> T:
-    """Return what author code has returned, which may be asynchronous."""
+    """Return the value that author code returned, awaited if it is awaitable."""
     returned: Any = value
     return await returned if inspect.isawaitable(returned) else returned  # type: ignore[no-any-return]  # a T
 
@@ -44,7 +44,7 @@ def start_task(
     name: str | None = None,
     context: contextvars.Context | None = None,
 ) -> asyncio.Task[T]:
-    """Start a task that the set holds until it ends; an event loop has only weak references to its tasks."""
+    """Start a task and hold it in the set until it ends, because event loops only hold weak references."""
     task = asyncio.get_running_loop().create_task(work, name=name, context=context)
     held.add(task)
     task.add_done_callback(held.discard)

@@ -1,4 +1,4 @@
-"""An estimate of the tokens that a text is for a model."""
+"""An estimate of the number of tokens in a text."""
 
 from __future__ import annotations
 
@@ -7,8 +7,11 @@ from typing import Any, Final
 from .json_value import compact
 
 BYTES_OF_TOKEN: Final = 4
-"""Bytes of UTF-8 that count as one token. Of 2,584 declarations of public tools this says more tokens
-than OpenAI's o200k_base for 97 in 100, at the median 1.18 times as many: a budget is not exceeded unseen."""
+"""Bytes of UTF-8 that count as one token.
+
+For 97 of 100 of 2,584 declarations of public tools, this gives more tokens than OpenAI's o200k_base, at the
+median 1.18 times as many, so a budget is not exceeded unnoticed.
+"""
 
 
 def estimated_tokens(text: str) -> int:
@@ -17,5 +20,5 @@ def estimated_tokens(text: str) -> int:
 
 
 def declaration_text(name: str, description: str, schema: Any) -> str:
-    """Return the compact JSON by which a request tells a model of a tool; providers differ in the keys."""
+    """Return the compact JSON that declares a tool in a request; providers differ in the keys."""
     return compact({"name": name, "description": description, "parameters": schema})

@@ -24,11 +24,11 @@ _SIZE: Final = re.compile(r"any|[1-9][0-9]{0,4}x[1-9][0-9]{0,4}")
 
 @frozen_record
 class Deprecation:
-    """A tool that still works but should not be used any more."""
+    """Marks a tool that still works but should not be used any more."""
 
     reason: str
     replacement: str = ""
-    """Id of the tool to use instead; "" for none."""
+    """ID of the tool to use instead; "" if there is none."""
 
     def added_to(self, description: str, replacement: str) -> str:
         """Return a description that ends with a sentence about the deprecation.
@@ -45,21 +45,21 @@ class Icon:
     """A picture of the tool (MCP 2025-11-25, `Icon`)."""
 
     src: str
-    """A URL of http or https, or a data URI."""
+    """An http or https URL, or a data URI."""
     mime_type: str = ""
-    """Media type, if `src` does not have it; "" for none."""
+    """Media type, if `src` does not contain it; "" if unknown."""
     sizes: tuple[str, ...] = ()
-    """Each `any`, or width and height in pixels: `48x48`."""
+    """Sizes, each `any` or width and height in pixels: `48x48`."""
     theme: IconTheme | None = None
-    """The background that it is made for; None for any."""
+    """Background that the icon is designed for; None for any."""
 
 
 @frozen_record
 class ToolFacts:
     """The facts of a tool that are plain values: no types, codecs or schemas.
 
-    A checked tool and a catalog record hold them. The spec of a tool extends them, for generated code
-    gives them to its constructor by keyword.
+    A checked tool and a catalog record contain them. The spec of a tool inherits them, because generated code
+    passes them to its constructor by keyword.
     """
 
     title: str = ""
@@ -103,7 +103,7 @@ class ToolFacts:
 
 @frozen_record
 class Bounded:
-    """The result shows a part of more data. Cursors are JSON keys of payload and result."""
+    """Marks a result that shows a part of more data. Cursors are JSON keys of payload and result."""
 
     cursor: str | None = None
     next_cursor: str | None = None
@@ -111,8 +111,8 @@ class Bounded:
     """JSON key of the result's only list, which `returned` counts; None if it has several or none."""
 
 
-# What has a type is generic in what stands for it: the name of a class in the design, the entry of a type in
-# a catalog, a codec at run time.
+# The classes below are generic in the representation of a type: the name of a class in the design, the entry
+# of a type in a catalog, a codec at run time.
 
 
 @frozen_record
@@ -140,7 +140,7 @@ class Error(Generic[T]):
 
 @frozen_record
 class Confirmation(Generic[T]):
-    """A person must approve the call."""
+    """The approval of a person that the call requires."""
 
     hint: str = ""
     """Question for the person; `{field}` stands for an argument."""
@@ -160,12 +160,12 @@ class Confirmation(Generic[T]):
 
 @frozen_record
 class LongRunning(Generic[T]):
-    """The tool can return its result later."""
+    """Marks a tool that can return its result later."""
 
     ack: T | None = None
     """Type of the acknowledgement that the model gets at once."""
     progress: T | None = None
-    """Type of the progress that is reported until the result is there."""
+    """Type of the progress that is reported until the result arrives."""
 
     def typed(self, convert: Callable[[T], U]) -> LongRunning[U]:
         """Internal: return the same facts with converted types."""
@@ -178,7 +178,7 @@ def _sentence(text: str) -> str:
 
 
 def is_icon_source(src: str) -> bool:
-    """Return whether a text is a URL of http or https, or a data URI of an image."""
+    """Return whether a text is an http or https URL, or a data URI of an image."""
     if not src.isascii() or _FOREIGN.search(src):
         return False
     try:
@@ -194,12 +194,12 @@ def is_image_type(mime_type: str) -> bool:
 
 
 def is_icon_size(size: str) -> bool:
-    """Return whether a text is `any`, or a width and a height in pixels such as `48x48`."""
+    """Return whether a text is `any`, or a width and a height in pixels, for example `48x48`."""
     return bool(_SIZE.fullmatch(size))
 
 
 def service_problems(executor: object) -> list[str]:
-    """Return the problems of services that lack a method which a generated executor calls.
+    """Return the problems of services that lack a method that a generated executor calls.
 
     A service that was not passed is not a problem here: a generated client is created at its first use, and
     an author's class might not need one.

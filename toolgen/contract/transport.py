@@ -1,6 +1,6 @@
 """The transport of a service's methods, the same in a design, in its generated client and at run time.
 
-Words and defaults of parameters are those of OpenAPI 3.1 (Parameter Object); verbs those of RFC 9110.
+Words and defaults of parameters are from OpenAPI 3.1 (Parameter Object), verbs from RFC 9110.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ Place: TypeAlias = Literal["path", "query", "header", "cookie"]
 Style: TypeAlias = Literal[
     "form", "simple", "label", "matrix", "spaceDelimited", "pipeDelimited", "deepObject", "json"
 ]
-"""Those of OpenAPI, and `json` for JSON text, which OpenAPI writes as `content`."""
+"""OpenAPI's styles, and `json` for JSON text, which OpenAPI writes as `content`."""
 Media: TypeAlias = Literal["json", "form", "multipart", "text", "bytes"]
 Status: TypeAlias = int | Literal["1XX", "2XX", "3XX", "4XX", "5XX", "default"]
 
 SAFE_VERBS: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 """Verbs of requests that change nothing (RFC 9110, section 9.2.1)."""
 IDEMPOTENT_VERBS: Final = SAFE_VERBS | {"PUT", "DELETE"}
-"""Twice has the effect of once (RFC 9110, section 9.2.2)."""
+"""Verbs whose repetition has no further effect (RFC 9110, section 9.2.2)."""
 VARIABLE: Final = re.compile(r"\{([^{}]*)\}")
-"""A name in braces: of a variable in the address of a server, of a parameter in a path."""
+"""A name in braces: a variable in the address of a server, or a parameter in a path."""
 TOKEN: Final = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
 """Name of a header or a cookie (RFC 9110, section 5.6.2)."""
 _PART: Final = r"[\w!#$&^.+-]+"
@@ -36,7 +36,7 @@ CONNECTION_HEADERS: Final = frozenset(
     "accept-encoding connection content-encoding content-length expect host keep-alive "
     "proxy-connection te trailer transfer-encoding upgrade".split()
 )
-"""Headers in which the client describes the connection, the message and what it reads; never payload."""
+"""Headers in which the client describes the connection, the message and accepted encodings; never payload."""
 
 
 @frozen_record
@@ -46,7 +46,7 @@ class Variable:
     name: str
     default: str
     values: tuple[str, ...] = ()
-    """All that it may be; () for anything."""
+    """All allowed values; () for any value."""
 
 
 @frozen_record(kw_only=False)
@@ -54,10 +54,10 @@ class Server:
     """An address of a service."""
 
     url: str
-    """Absolute, of http or https; `{name}` stands for a variable."""
+    """Absolute http or https URL; `{name}` is replaced with a variable."""
     variables: tuple[Variable, ...] = ()
     is_accepted: bool = True
-    """Whether the author of the design has chosen it; a private address of another one is refused."""
+    """Whether the design's author chose the address; otherwise, a private address is refused."""
 
 
 @frozen_record(kw_only=False)
@@ -65,14 +65,14 @@ class Parameter:
     """One attribute of a payload outside the body."""
 
     attribute: str
-    """Its JSON key."""
+    """JSON key of the attribute."""
     place: Place
     name: str = ""
-    """Its name in the request; "" for that of the attribute."""
+    """Name in the request; "" for the attribute's name."""
     style: Style | None = None
     """Style of the parameter; None for `form` in queries and cookies, `simple` in paths and headers."""
     explode: bool | None = None
-    """Whether items and properties stand alone; None for what the style does: only `form` does."""
+    """Whether items and properties are separate; None for the style's default: only `form` separates."""
 
 
 @frozen_record
@@ -81,12 +81,12 @@ class Body:
 
     media: Media = "json"
     attribute: str = ""
-    """The attribute that is the whole body; "" where `attributes` are an object."""
+    """Attribute that is the whole body; "" if `attributes` form an object."""
     attributes: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
-    """Those of `attributes` that are files of a multipart body: bytes, or the URI of an artifact."""
+    """Attributes in `attributes` that are files of a multipart body: bytes, or the URI of an artifact."""
     content_type: str = ""
-    """"" for that of the media."""
+    """Media type of the body; "" for the default of `media`."""
     style: Literal["deepObject"] | None = None
     """Style of objects and lists in a form: brackets, or None for objects as JSON and repeated lists."""
 
@@ -101,7 +101,7 @@ class Response:
     body: str = ""
     """The attribute of the result that is the whole body; "" if the body is the result."""
     headers: Mapping[str, str] = field(default_factory=dict)
-    """Attributes of the result that are headers: the name of the header by attribute."""
+    """Header names by the attribute of the result that has the header's value."""
     media: Media = "json"
 
 
@@ -115,18 +115,20 @@ class Paging:
     next: str
     """Attribute of the result; absent on the last page."""
     name: str = ""
-    """Query parameter of an offset or a page, "" for the style's own name; one that a link may set though
-    the payload has it too."""
+    """Query parameter of an offset or a page; "" for the style's default name.
+
+    For the style `link`, a query parameter that a link may set although the payload has it too.
+    """
     size: str = ""
-    """Attribute of the payload with the most items of a page; "" for none."""
+    """Attribute of the payload with the maximum number of items per page; "" if there is none."""
     items: str = ""
     """Attribute of the result with the items; for `offset` and `page`."""
     total: str = ""
-    """Attribute of the result with the items of all pages; "" for none."""
+    """Attribute of the result with the number of items in all pages; "" if there is none."""
     first: int = 0
     """Number of the first page, or of the first item."""
     at: str = ""
-    """JSON Pointer to the next cursor in the body (RFC 6901); "" where `next` is an attribute of the body."""
+    """JSON Pointer (RFC 6901) to the next cursor in the body; "" if `next` is an attribute of the body."""
 
 
 @frozen_record
@@ -137,11 +139,11 @@ class OAuthFlow:
     token: str = ""
     authorize: str = ""
     refresh: str = ""
-    """"" for `token`."""
+    """Address to refresh a token; "" for `token`."""
     discovery: str = ""
     """Address of the metadata; "" if the others are known."""
     is_accepted: bool = True
-    """Whether the author of the design has chosen the addresses; private ones of another flow are refused."""
+    """Whether the design's author chose the addresses; otherwise, private addresses are refused."""
 
 
 @frozen_record
@@ -161,18 +163,18 @@ class SecurityScheme:
 
 @frozen_record(kw_only=False)
 class Requirement:
-    """A scheme with the scopes that a request needs of it, and further places of its secret."""
+    """A scheme with the required scopes, and further places in the request for its secret."""
 
     scheme: SecurityScheme
     scopes: tuple[str, ...] = ()
     header: str = ""
     query: str = ""
     body: str = ""
-    """Field of a form, or key of a JSON object; "" for none, as of the two above."""
+    """Field of a form, or key of a JSON object; "" for none, as for `header` and `query`."""
 
 
 Security: TypeAlias = tuple[tuple[Requirement, ...], ...]
-"""Alternatives, the preferred one first; a request needs all of one. () for nothing."""
+"""Alternatives, preferred first; a request needs all requirements of one alternative. () for none."""
 
 
 @frozen_record
@@ -181,11 +183,11 @@ class HTTP:
 
     verb: Verb
     path: str
-    """Path below the server's address; `{name}` stands for a parameter of the path."""
+    """Path below the server's address; `{name}` is replaced with a path parameter."""
     parameters: tuple[Parameter, ...] = ()
     body: Body | None = None
     accept: tuple[str, ...] = ()
-    """Media types that are asked for, the preferred one first; () for those of the responses."""
+    """Accepted media types, preferred first; () for the media types of the responses."""
     responses: tuple[Response, ...] = (Response(200),)
     paging: Paging | None = None
     security: Security = ()
