@@ -230,7 +230,7 @@ def models(results: Results) -> str:
 
 def descriptions(results: Results) -> str:
     """Return the same for two wordings of descriptions."""
-    wordings = ("An order, or vague", "The rules of `toolgen lint`")
+    wordings = ("Imperative, or vague", "The rules of `toolgen lint`")
     rows = [
         [wording, share(row["right"], row["requests"]), share(row["valid"][0], row["requests"])]
         for wording, row in zip(wordings, results["models"]["descriptions"], strict=True)
