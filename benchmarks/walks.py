@@ -162,7 +162,7 @@ async def waiting_call(path: Path | None) -> Walk:
     async def operation() -> None:
         asked = await runtime.call("add", ARGUMENTS, CallMeta(session_id="s"))
         assert asked.suspension is not None
-        result = await runtime.waits.answer(asked.suspension.token, {"approved": True})
+        result = await runtime.suspensions.answer(asked.suspension.token, {"approved": True})
         assert result.status == "ok"
 
     async with runtime:

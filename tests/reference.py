@@ -35,14 +35,14 @@ PREFIXES = {"toolgen.dsl": "d.", "toolgen.dsl.http": "http."}
 OBJECTS = {
     "Runtime": "runtime",
     "RuntimeTools": "runtime.tools",
-    "Waits": "runtime.waits",
+    "Suspensions": "runtime.suspensions",
     "RuntimeRuns": "runtime.runs",
     "RuntimeArtifacts": "runtime.artifacts",
 }
 """Names of objects whose methods have entries, by their class."""
 PARTS = {
     "RuntimeTools": "toolgen.runtime.tools",
-    "Waits": "toolgen.waiting.waits",
+    "Suspensions": "toolgen.waiting.suspensions",
     "RuntimeRuns": "toolgen.runtime.runs",
     "RuntimeArtifacts": "toolgen.runtime.artifacts",
 }

@@ -278,7 +278,7 @@ def test_a_question_that_a_policy_asks_about_live_data_is_taken_back(shop: Proje
     with_runtime(shop, "guarded")
     done = shop.run("test", "--tool", "look")
     assert (done.code, "no result to compare; leave the result out of the example" in done.out) == (1, True)
-    assert asyncio.run(import_module("app.main").guarded().waits.list()) == ()
+    assert asyncio.run(import_module("app.main").guarded().suspensions.list()) == ()
 
 
 def test_a_tool_that_an_agent_serves_is_not_run_on_live_data(

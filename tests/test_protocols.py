@@ -21,7 +21,7 @@ SEAMS: Final = {
     "Suspender": "calls that wait for an answer",
     "LoopOwner": "agents of a runtime, for the runs of calls",
     "CallService": "calls of a snapshot of tools",
-    "WaitService": "answers to the calls of a snapshot",
+    "SuspensionService": "answers to the calls of a snapshot",
     "CallSpans": "spans of calls",
     "CallMetrics": "metrics of calls",
     "Artifacts": "artifacts at the context of an executor",

@@ -128,8 +128,8 @@ def test_a_call_that_was_answered_waits_for_nobody(runs: ProjectFolder) -> None:
         "import asyncio\nfrom toolgen.engines import InProcessEngine\nfrom toolgen.runtime import Runtime\n"
         "async def answer():\n"
         "    async with Runtime(engine=InProcessEngine('runs.db', worker=False)) as desk:\n"
-        "        (waiting,) = await desk.waits.list()\n"
-        "        await desk.waits.answer(waiting.token, {'approved': True}, wait_s=0.01)\n"
+        "        (waiting,) = await desk.suspensions.list()\n"
+        "        await desk.suspensions.answer(waiting.token, {'approved': True}, wait_s=0.01)\n"
         "asyncio.run(answer())\n",
     )
     (wipe,) = waiting_ids(runs)

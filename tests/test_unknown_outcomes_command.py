@@ -22,8 +22,8 @@ from app.main import runtime
 
 async def approve() -> None:
     async with runtime() as made:
-        (asked,) = await made.waits.list()
-        await made.waits.answer(asked.token, {"approved": True}, by="jo")
+        (asked,) = await made.suspensions.list()
+        await made.suspensions.answer(asked.token, {"approved": True}, by="jo")
 
 
 asyncio.run(approve())

@@ -154,7 +154,7 @@ async def _reset(number: int, runtime: Runtime, path: Path) -> str:
         other = assistant(database, path)
         other.runs.run_as_client()
         async with other:
-            done = await other.waits.answer(_waiting(result).token, {"approved": True})
+            done = await other.suspensions.answer(_waiting(result).token, {"approved": True})
     return f"{text}\n   approved elsewhere → {done.json.decode()}\n     display: {done.display}"
 
 
@@ -187,7 +187,7 @@ async def _tariffs(number: int, runtime: Runtime) -> AsyncIterator[str]:
     text = _shown(
         number, "A tool over HTTP, for which nobody wrote code; its key is missing.", tool, arguments, result
     )
-    done = await runtime.waits.give(_waiting(result).token, Credential(secret=KEY))
+    done = await runtime.suspensions.give(_waiting(result).token, Credential(secret=KEY))
     yield "\n".join([text, f"   Mira gives her key → {done.json.decode()}", *_indented(done)])
     arguments = json.dumps({"region": "DK2", "limit": 2, "cursor": done.bounds and done.bounds.next_cursor})
     result = await runtime.call(tool, arguments, MIRA)

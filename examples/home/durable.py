@@ -35,7 +35,7 @@ async def story(path: Path) -> AsyncIterator[str]:
         async for line in _lines(first):
             yield f"1 | {line}"
         async with _device(path) as device:
-            (job,) = await device.waits.list(SESSION)
+            (job,) = await device.suspensions.list(SESSION)
             yield "device: it begins"
         first.kill()
         await first.wait()
@@ -44,7 +44,7 @@ async def story(path: Path) -> AsyncIterator[str]:
         async for line in _lines(second):
             yield f"2 | {line}"
         yield "device: it is done"
-        done = await device.waits.answer(job.token, {"version": "2.4.0"})
+        done = await device.suspensions.answer(job.token, {"version": "2.4.0"})
         yield f"device: it is told {done.status}"
         async for line in _lines(second):
             yield f"2 | {line}"
@@ -66,7 +66,7 @@ async def go_on(path: Path) -> None:
     told = events.subscribe(types=["run_started"])
     with closing(connect(path)) as database:
         async with assistant(database, path, events=events) as runtime:
-            for waiting in await runtime.waits.list(SESSION):
+            for waiting in await runtime.suspensions.list(SESSION):
                 name, arguments = waiting.tool.rpartition(".")[2], dict(waiting.arguments)
                 print(f"{name} of {arguments['device_id']} goes on, asked for by the process before")
             print(_READY, flush=True)

@@ -30,13 +30,13 @@ async def work(job: str, token: str, path: Path) -> None:
             for percent in (25, 50, 100):
                 with database:
                     database.execute("update firmware_job set percent = ? where id = ?", [percent, job])
-                await runtime.waits.progress(
+                await runtime.suspensions.progress(
                     token, percent / 100, "copying", UpdateFirmwareProgress(percent=percent)
                 )
                 print(f"{percent} percent")
             row = database.execute("select version from firmware_job where id = ?", [job]).fetchone()
             answer: Json = {"version": row["version"]} if row else {"error": "There is no such job."}
-            result = await runtime.waits.answer(token, answer)
+            result = await runtime.suspensions.answer(token, answer)
             print(result.json.decode())
 
 

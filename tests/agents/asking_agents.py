@@ -77,4 +77,4 @@ async def answered(runtime: Runtime, result: ToolResult, answer: Json, **options
     assert result.suspension is not None
     assert result.suspension is result.suspensions[0]
     async with asyncio.timeout(60):
-        return await runtime.waits.answer(result.suspension.token, answer, session_id="s", **options)
+        return await runtime.suspensions.answer(result.suspension.token, answer, session_id="s", **options)

@@ -35,7 +35,7 @@ def writing(path: str) -> Any:
 
 
 async def grants(runtime: Runtime) -> list[tuple[str, int]]:
-    return [(grant.agent, grant.used) for grant in await runtime.waits.grants("s")]
+    return [(grant.agent, grant.used) for grant in await runtime.suspensions.grants("s")]
 
 
 async def test_the_runs_of_a_session_share_a_grant_and_no_direct_call_uses_it() -> None:

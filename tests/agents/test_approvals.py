@@ -158,7 +158,7 @@ async def test_an_agent_asks_for_more_than_its_tools_and_a_policy_for_more_than_
             handle = await agents_of(runtime).client("x.agent").start("Go.", session_id="s")
             asked = await waiting(handle)
             assert asked.question == question
-            result = await runtime.waits.answer(
+            result = await runtime.suspensions.answer(
                 asked.token, {"approved": False, "message": "No."}, session_id="s"
             )
             assert result.status == "denied"
@@ -207,11 +207,11 @@ async def test_two_are_approved_in_another_order_and_keep_their_places() -> None
     async def drive(runtime: Runtime, handle: RunHandle) -> None:
         first, second = sorted(await all_waiting(handle), key=lambda one: one.question)
         assert first.question == "Reset d1 to factory settings? Its settings are lost."
-        assert {one.id for one in await runtime.waits.list("s")} == {first.id, second.id}
-        approved = await runtime.waits.answer(second.token, {"approved": True})
+        assert {one.id for one in await runtime.suspensions.list("s")} == {first.id, second.id}
+        approved = await runtime.suspensions.answer(second.token, {"approved": True})
         assert approved.status == "ok"
         assert await all_waiting(handle) == (first,)
-        denied = await runtime.waits.answer(first.token, {"approved": False})
+        denied = await runtime.suspensions.answer(first.token, {"approved": False})
         assert denied.status == "denied"
 
     executor = Resetting()
@@ -264,12 +264,12 @@ async def test_an_approval_is_taken_once_and_for_what_was_shown() -> None:
             await handle.answer(asked, {"approved": True, "device_id": "d9"})
         await handle.answer(asked, {"approved": True})
         assert (await handle.settled()).text == '{"name":"d1","lost":{}}'
-        again = await runtime.waits.answer(asked.token, {"approved": True})  # the run is over
+        again = await runtime.suspensions.answer(asked.token, {"approved": True})  # the run is over
         assert again.json == b'{"name":"d1","lost":{}}'
         with pytest.raises(ConflictingAnswerError):
-            await runtime.waits.answer(asked.token, {"approved": False})
+            await runtime.suspensions.answer(asked.token, {"approved": False})
         with pytest.raises(ConflictingAnswerError):
-            await runtime.waits.cancel(asked.token)
+            await runtime.suspensions.cancel(asked.token)
 
     executor = Resetting()
     planner = ScriptedPlanner([calling(reset("the lamp")), first_answer])
@@ -286,7 +286,7 @@ async def test_of_two_answers_at_once_one_is_taken() -> None:
         (asked,) = await all_waiting(handle)
         given: list[Json] = [{"approved": True}, {"approved": False}, {"approved": True}]
         for found in await asyncio.gather(
-            *(runtime.waits.answer(asked.token, answer) for answer in given), return_exceptions=True
+            *(runtime.suspensions.answer(asked.token, answer) for answer in given), return_exceptions=True
         ):
             if isinstance(found, BaseException):
                 assert isinstance(found, ConflictingAnswerError)
@@ -304,7 +304,7 @@ async def test_of_two_answers_at_once_one_is_taken() -> None:
 async def test_whoever_delivers_with_a_snapshot_answers_the_run_too() -> None:
     async def drive(runtime: Runtime, handle: RunHandle) -> None:
         (asked,) = await all_waiting(handle)
-        result = await (await runtime.tools.snapshot()).waits.answer(asked.token, {"approved": True})
+        result = await (await runtime.tools.snapshot()).suspensions.answer(asked.token, {"approved": True})
         assert result.status == "ok"
 
     executor = Resetting()
@@ -341,13 +341,13 @@ async def test_a_tool_that_its_toolset_lists_otherwise_is_asked_about_again(is_c
     async def drive(runtime: Runtime, handle: RunHandle) -> None:
         (asked,) = await all_waiting(handle)
         changing.is_destructive = is_changed
-        result = await runtime.waits.answer(asked.token, {"approved": True})
+        result = await runtime.suspensions.answer(asked.token, {"approved": True})
         if not is_changed:
             return
         assert (result.status, changing.did) == ("suspended", [])
         (again,) = await all_waiting(handle)
         assert again.reason == "the tool has changed since the question was asked"
-        assert (await runtime.waits.answer(again.token, {"approved": True})).status == "ok"
+        assert (await runtime.suspensions.answer(again.token, {"approved": True})).status == "ok"
 
     planner = ScriptedPlanner([calling(("wipe", {"text": "all"})), first_answer])
     found = await ran(planner, drive=drive, options=asking(), dynamic=(changing,))

@@ -349,10 +349,10 @@ async def test_a_call_that_is_larger_than_the_engine_keeps_does_not_wait(bytes_:
         handle = await agents_of(runtime).client("x.agent").start("Go.", session_id="s")
         output = await handle.settled()
         for asked in output.awaiting:
-            await runtime.waits.answer(asked.token, {"approved": True})
+            await runtime.suspensions.answer(asked.token, {"approved": True})
         output = await handle.result()
         check_log(output, await runtime.runs.events(handle.run_id))
-        assert await runtime.waits.list() == ()
+        assert await runtime.suspensions.list() == ()
     first, second = output.text.split(" | ")
     if bytes_ > 9_000:
         said = r"wipe cannot wait for an answer: it needs \d+ bytes of JSON, .* stores at most 30000"
@@ -373,7 +373,7 @@ async def test_work_that_is_larger_than_the_engine_keeps_is_not_pending() -> Non
     engine = InProcessEngine(max_payload_bytes=20_000)
     async with running(agent("x.agent", planner, toolset, TOOLS), engine=engine) as (runtime, _):
         output = await agents_of(runtime).client("x.agent").run("Go.", session_id="s")
-        assert await runtime.waits.list() == ()
+        assert await runtime.suspensions.list() == ()
     first, second = output.text.split(" | ")
     assert "the engine stores at most 20000" in json.loads(first)["error"]
     assert (second, output.pending) == ("3", ())
@@ -391,7 +391,7 @@ async def test_a_result_of_work_that_is_too_large_with_its_call_opens_a_turn_all
     async with running(agent("x.agent", planner, toolset), engine=engine) as (runtime, _):
         output = await agents_of(runtime).client("x.agent").run("Go.", session_id="s")
         (pending,) = output.pending
-        assert (await runtime.waits.answer(pending.token, "y" * 9_000)).status == "ok"
+        assert (await runtime.suspensions.answer(pending.token, "y" * 9_000)).status == "ok"
         await engine.result(pending.run_id)
         handle = agents_of(runtime).client("x.agent").handle(f"{output.run_id}/done:call_0_0", session_id="s")
         text = (await handle.result()).text

@@ -312,9 +312,9 @@ async def test_what_a_canceled_run_waited_for_is_approved_by_nobody() -> None:
         handle = await agents_of(runtime).client("x.agent").start("Go.", session_id="s")
         (asked,) = (await handle.settled()).awaiting
         await handle.cancel("enough")
-        assert await runtime.waits.list() == ()
+        assert await runtime.suspensions.list() == ()
         with pytest.raises(LateAnswerError, match="the run of this call was canceled: enough"):
-            await runtime.waits.answer(asked.token, {"approved": True})
+            await runtime.suspensions.answer(asked.token, {"approved": True})
         check_log(await handle.output(), await runtime.runs.events(handle.run_id))
     assert executor.asked == []
 

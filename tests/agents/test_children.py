@@ -155,7 +155,7 @@ async def test_what_a_child_waits_for_stands_in_its_parent() -> None:
         output = await asyncio.wait_for(handle.settled(), 60)
         (asked,) = output.awaiting
         assert (output.status, asked.run_id) == ("waiting", f"{handle.run_id}/child:call_0_0")
-        await runtime.waits.answer(asked.token, "Bo")
+        await runtime.suspensions.answer(asked.token, "Bo")
         assert (await handle.result()).text == '{"cause":"\\"hello Bo\\"","sure":true}'
 
 

@@ -50,8 +50,8 @@ async def test_a_client_starts_follows_and_answers_a_run(tmp_path: Path) -> None
         handle = await agents_of(client).client(SPEC).start("Go.", session_id="s")
         (asked,) = (await handle.settled()).awaiting
         assert asked.token
-        assert [one.id for one in await client.waits.list("s")] == [asked.id]
-        result = await client.waits.answer(asked.token, "Bo")
+        assert [one.id for one in await client.suspensions.list("s")] == [asked.id]
+        result = await client.suspensions.answer(asked.token, "Bo")
         assert result.status == "ok"
         output = await handle.result()
         assert output.status == "completed"

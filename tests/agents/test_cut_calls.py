@@ -53,10 +53,10 @@ async def test_a_call_that_is_ended_with_its_agent_is_unknown_where_that_leaves_
             if by == "direct call":
                 return result
             assert result.suspension is not None
-            return await runtime.waits.answer(result.suspension.token, YES, by="jo")
+            return await runtime.suspensions.answer(result.suspension.token, YES, by="jo")
 
         made = asyncio.ensure_future(make())
-        while not (payments.began or _asks_to_pay(await runtime.waits.list())):  # noqa: ASYNC110  # of another task
+        while not (payments.began or _asks_to_pay(await runtime.suspensions.list())):  # noqa: ASYNC110  # of another task
             await asyncio.sleep(0.01)
         (run,) = [one.run_id for one in await engine.list_runs() if "/" not in one.run_id]
         await runtime.runs.cancel(run, "enough")

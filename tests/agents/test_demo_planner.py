@@ -89,7 +89,7 @@ async def test_a_tool_that_asks_by_itself_is_asked_for_once(home: Runtime) -> No
     (asked,) = (await handle.settled()).awaiting
     assert asked.kind == "confirmation"
     assert asked.arguments
-    await home.waits.answer(asked.token, {"approved": True})
+    await home.suspensions.answer(asked.token, {"approved": True})
     assert (await handle.result()).text.startswith("factory_reset returned")
 
 

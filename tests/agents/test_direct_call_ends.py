@@ -21,7 +21,7 @@ async def test_to_take_a_planners_question_back_ends_its_run() -> None:
     async with desk(ScriptedPlanner([asks])) as runtime:
         result = await call(runtime)
         (asked,) = result.suspensions
-        ended = await runtime.waits.cancel(asked.token, "nobody is here")
+        ended = await runtime.suspensions.cancel(asked.token, "nobody is here")
     assert (ended.status, ended.json[:22]) == ("error", b'{"error":"look failed:')
 
 
@@ -30,7 +30,7 @@ async def test_to_cancel_a_question_ends_that_call_alone() -> None:
     async with desk(ScriptedPlanner([both, result_of])) as runtime:
         result = await call(runtime)
         first = min(result.suspensions, key=lambda one: str(one.arguments["id"]))
-        result = await runtime.waits.cancel(first.token, "not that one")
+        result = await runtime.suspensions.cancel(first.token, "not that one")
         assert [asked.arguments["id"] for asked in result.suspensions] == ["b"]
         ended = await answered(runtime, result, YES)
     assert ended.result == '{"error":"not that one","code":"canceled"} | "b is ash"'
@@ -40,7 +40,7 @@ async def test_a_caller_that_is_cancelled_cancels_the_run_and_its_questions() ->
     async with desk(ScriptedPlanner([calling("hang", ("burn", {"id": "a"}))])) as runtime:
         task = asyncio.create_task(runtime.call("look", {}, META))
         async with asyncio.timeout(20):
-            while not (waiting := await runtime.waits.list("s")):  # noqa: ASYNC110  # it tells nobody
+            while not (waiting := await runtime.suspensions.list("s")):  # noqa: ASYNC110  # it tells nobody
                 await asyncio.sleep(0.01)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -48,7 +48,7 @@ async def test_a_caller_that_is_cancelled_cancels_the_run_and_its_questions() ->
         assert waiting[0].outer is not None
         assert await states(runtime, waiting[0].outer.run_id, waiting[0].run_id) == ["canceled", "canceled"]
         with pytest.raises(LateAnswerError):
-            await runtime.waits.answer(waiting[0].token, YES)
+            await runtime.suspensions.answer(waiting[0].token, YES)
 
 
 async def test_to_cancel_the_run_of_the_call_ends_all_below_it() -> None:

@@ -55,11 +55,11 @@ async def test_what_the_run_of_an_agent_asks_suspends_the_call(
         assert asked.outer is not None
         assert (asked.outer.tool, asked.outer.tool_call_id) == ("x.lows.look", "c")
         assert asked.run_id == f"{asked.outer.run_id}/child:1"
-        assert await runtime.waits.list("s") == (asked,)
-        assert await runtime.waits.show(asked.token) == asked
+        assert await runtime.suspensions.list("s") == (asked,)
+        assert await runtime.suspensions.show(asked.token) == asked
         ended = await answered(runtime, result, answer)
         again = await answered(runtime, result, answer)
-        assert await runtime.waits.list("s") == ()
+        assert await runtime.suspensions.list("s") == ()
     assert (ended.status, ended.result, ended.children_count) == ("ok", told, 1)
     assert ended.run_link is not None
     assert (ended.run_link.run_id, ended.run_link.agent) == (asked.run_id, "x.low")
@@ -73,7 +73,7 @@ async def test_two_questions_at_once_are_answered_in_any_order() -> None:
             result = await call(runtime)
             asked = {str(one.arguments["id"]): one for one in result.suspensions}
             assert sorted(asked) == ["a", "b"]
-            left = await runtime.waits.answer(asked["ab"[first]].token, YES)
+            left = await runtime.suspensions.answer(asked["ab"[first]].token, YES)
             assert left.status == "suspended"
             assert left.suspensions == (asked["ba"[first]],)
             ended = await answered(runtime, left, NO)
@@ -93,8 +93,8 @@ async def test_a_planner_asks_through_the_call() -> None:
         (asked,) = result.suspensions
         assert (asked.kind, asked.tool, asked.question) == ("input", "x.lows.look", "Which house?")
         assert (asked.requested_by, asked.expires_at) == ("mira", 0)
-        assert await runtime.waits.list("s") == (asked,)
-        assert await runtime.waits.show(asked.token) == asked
+        assert await runtime.suspensions.list("s") == (asked,)
+        assert await runtime.suspensions.show(asked.token) == asked
         assert (await answered(runtime, result, "the red one")).result == "the red one"
 
 
@@ -112,7 +112,7 @@ async def test_agents_two_deep_ask_through_the_call() -> None:
         assert [asked.arguments["id"] for asked in result.suspensions] == ["top", "low"]
         assert {asked.outer for asked in result.suspensions} == {result.suspensions[0].outer}
         assert {asked.requested_by for asked in result.suspensions} == {"mira"}
-        result = await runtime.waits.answer(result.suspensions[1].token, YES)
+        result = await runtime.suspensions.answer(result.suspensions[1].token, YES)
         ended = await answered(runtime, result, YES)
     assert ended.result == '"\\"low is ash\\"" | "top is ash"'
     assert ended.children_count == 2
@@ -207,7 +207,7 @@ async def test_an_approved_call_is_answered_by_an_agent_that_asks_too() -> None:
         assert below.outer is not None
         assert (below.question, below.outer.run_id) == ("Burn a?", own.run_id)
         ended = await answered(runtime, result, YES)
-        again = [await runtime.waits.answer(token, YES) for token in (own.token, below.token)]
+        again = [await runtime.suspensions.answer(token, YES) for token in (own.token, below.token)]
         log = [event async for _, event in engine.events(own.run_id, follow=False)]
         status = await engine.status(own.run_id)
         assert await engine.replay(own.run_id) == status.output if hasattr(engine, "replay") else True
@@ -264,7 +264,7 @@ async def test_what_a_person_has_to_answer_comes_before_work_and_in_the_order_of
         result = await runtime.call("x.tops.look", {}, META)
         assert [asked.kind for asked in result.suspensions] == ["confirmation", "confirmation", "pending"]
         assert [asked.arguments.get("id") for asked in result.suspensions] == ["top", "low", None]
-        assert sorted(await runtime.waits.list("s"), key=question_order) == list(result.suspensions)
+        assert sorted(await runtime.suspensions.list("s"), key=question_order) == list(result.suspensions)
 
 
 async def test_work_that_is_acknowledged_in_the_run_is_in_the_result_of_the_call() -> None:
@@ -272,7 +272,7 @@ async def test_work_that_is_acknowledged_in_the_run_is_in_the_result_of_the_call
     name = CallName(interface="test", call_id="c1")
     async with desk(ScriptedPlanner([calling("order"), result_of])) as runtime:
         results = [await runtime.call_once(name, "look", {}, META) for _ in range(2)]
-        (work,) = await runtime.waits.list("s")
+        (work,) = await runtime.suspensions.list("s")
         assert (work.tool, work.kind, work.handle) == ("x.asking.order", "pending", "job-2")
         for result in results:
             assert (result.status, result.result, result.suspensions) == ("ok", '"ordered"', ())
@@ -280,7 +280,7 @@ async def test_work_that_is_acknowledged_in_the_run_is_in_the_result_of_the_call
             assert result.run_link.pending == (work,)
         kept = [one.output for one in await engine_of(runtime).list_runs()]
         assert work.token not in json.dumps(kept)
-        ended = await runtime.waits.answer(work.token, "here")
+        ended = await runtime.suspensions.answer(work.token, "here")
         assert (ended.status, ended.result) == ("ok", "here")
         again = await runtime.call_once(name, "look", {}, META)
         assert again.run_link is not None

@@ -59,9 +59,9 @@ async def test_the_next_process_answers_and_has_the_result(tmp_path: Path, way: 
         result = await runtime.call("look", {}, META)
         assert result.status == "suspended"
     async with process(tmp_path, ScriptedPlanner(steps)) as runtime:
-        (asked,) = await runtime.waits.list("s")
+        (asked,) = await runtime.suspensions.list("s")
         assert asked == result.suspension
-        ended = await runtime.waits.answer(asked.token, answer)
+        ended = await runtime.suspensions.answer(asked.token, answer)
         assert (ended.status, ended.result) == ("ok", told)
         assert ended.run_link is not None
         assert ended.run_link.run_id == asked.run_id
@@ -76,9 +76,9 @@ async def test_a_client_answers_and_the_worker_executes(tmp_path: Path, way: str
     ):
         result = await worker.call("look", {}, META)
         assert result.suspension is not None
-        assert await client.waits.show(result.suspension.token) == result.suspension
-        ended = await client.waits.answer(result.suspension.token, answer)
-        again = await client.waits.answer(result.suspension.token, answer)
+        assert await client.suspensions.show(result.suspension.token) == result.suspension
+        ended = await client.suspensions.answer(result.suspension.token, answer)
+        again = await client.suspensions.answer(result.suspension.token, answer)
     assert (ended.status, ended.result, json.loads(ended.json)) == ("ok", told, told)
     assert (again.status, again.json, again.run_link) == ("ok", ended.json, ended.run_link)
 
@@ -91,6 +91,6 @@ async def test_a_client_alone_executes_the_whole_call(tmp_path: Path) -> None:
         other = await runtime.call("look", {}, META)
         assert result.suspension is not None
     async with process(tmp_path, ScriptedPlanner(steps), is_client=True) as runtime:
-        ended = await runtime.waits.answer(result.suspension.token, answer)
-        assert await runtime.waits.list("s") == other.suspensions
+        ended = await runtime.suspensions.answer(result.suspension.token, answer)
+        assert await runtime.suspensions.list("s") == other.suspensions
     assert (ended.status, ended.result) == ("ok", told)

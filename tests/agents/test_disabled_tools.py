@@ -80,7 +80,7 @@ async def test_a_call_that_waits_for_an_approval_is_not_executed_when_it_comes()
         handle = await agents_of(runtime).client("x.agent").start("Go.", session_id="s")
         asked = await waiting(handle)
         await runtime.tools.disable("add", "broken")
-        result = await runtime.waits.answer(asked.token, {"approved": True}, by="jo")
+        result = await runtime.suspensions.answer(asked.token, {"approved": True}, by="jo")
         assert (result.status, result.json.decode()) == ("error", OFF)
         assert (await asyncio.wait_for(handle.result(), 60)).text == OFF
         ends = [one for one in await runtime.runs.events(handle.run_id) if one.type == "tool_end"]

@@ -119,12 +119,12 @@ async def test_a_direct_call_of_an_agents_tool_hands_on_who_asked() -> None:
         call = asyncio.ensure_future(runtime.call("look", {}, FOR_ANN))
         await until(lambda: low.inputs)
         await _parked(runtime)
-        (asked,) = await runtime.waits.list("s")
+        (asked,) = await runtime.suspensions.list("s")
         assert (asked.tool, asked.requested_by) == ("x.wipes.wipe", "ann")
         assert low.inputs[0].labels == {"tier": "gold"}
         with pytest.raises(NotAllowedAnswerError):
-            await runtime.waits.answer(asked.token, YES, by="ann")
-        assert (await runtime.waits.answer(asked.token, YES, by="bob")).status == "ok"
+            await runtime.suspensions.answer(asked.token, YES, by="ann")
+        assert (await runtime.suspensions.answer(asked.token, YES, by="bob")).status == "ok"
         await call
 
 
@@ -187,8 +187,8 @@ async def test_acknowledged_work_is_delivered_and_tells_of_its_progress(by: str)
         client = agents_of(runtime).client("x.agent")
         output = await client.run("Go.", session_id="s")
         (work,) = output.pending
-        await runtime.waits.progress(work.token, 0.5)
-        assert (await runtime.waits.answer(work.token, "the file")).status == "ok"
+        await runtime.suspensions.progress(work.token, 0.5)
+        assert (await runtime.suspensions.answer(work.token, "the file")).status == "ok"
         await engine.result(work.run_id)
         heard = await client.handle(f"{output.run_id}/done:call_0_0", session_id="s").result()
     assert heard.text == 'The work of export (call_0_0) is done: "the file"'
@@ -204,8 +204,8 @@ async def test_the_conversation_hears_of_work_that_a_child_run_began(by: str) ->
         client = agents_of(runtime).client("x.top")
         given: dict[str, Any] = {"requested_by": "ann", "labels": {"tier": "gold"}, "denied_tags": ("no",)}
         (work,) = (await client.run("Go.", session_id="s", **given)).pending
-        await runtime.waits.progress(work.token, 0.5)
-        assert (await runtime.waits.answer(work.token, "the file")).status == "ok"
+        await runtime.suspensions.progress(work.token, 0.5)
+        assert (await runtime.suspensions.answer(work.token, "the file")).status == "ok"
         await engine.result(work.run_id)
         turn = (await agents_of(runtime).sessions.transcript("s"))[-1].turn
         output = await client.handle(turn.run_id, session_id="s").result()
@@ -228,7 +228,7 @@ async def test_an_agent_that_took_over_hears_of_the_work_of_its_child() -> None:
     )
     async with running(*agents) as (runtime, engine):
         (work,) = (await agents_of(runtime).client("x.first").run("Go.", session_id="s")).pending
-        assert (await runtime.waits.answer(work.token, "the file")).status == "ok"
+        assert (await runtime.suspensions.answer(work.token, "the file")).status == "ok"
         await engine.result(work.run_id)
         turn = (await agents_of(runtime).sessions.transcript("s"))[-1].turn
         heard = await agents_of(runtime).client("x.top").handle(turn.run_id, session_id="s").result()
@@ -242,7 +242,7 @@ async def test_work_of_a_run_without_a_session_opens_no_turn() -> None:
     agents = having("dynamic", "x.low", low), agent("x.top", top, exported("x.lows", "x.low"))
     async with running(*agents) as (runtime, engine):
         (work,) = (await agents_of(runtime).client("x.top").one_shot("Go.")).pending
-        assert (await runtime.waits.answer(work.token, "the file")).status == "ok"
+        assert (await runtime.suspensions.answer(work.token, "the file")).status == "ok"
         await engine.result(work.run_id)
         assert len(await agents_of(runtime).list_runs()) == 2
 

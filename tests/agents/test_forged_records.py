@@ -127,7 +127,7 @@ async def test_a_record_without_a_seal_waits_until_an_operator_adopts_it(tmp_pat
         assert (shown.kind, shown.token) == ("unsealed", "")
         with pytest.raises(UnsealedSuspensionError, match="toolgen runs check --adopt run_1"):
             await handle(agents).answer(shown, "cleanup")
-        waits: Any = agents._host.caller.waits
+        waits: Any = agents._host.caller.suspensions
         await waits.adopt("run_1", by="ann")
         (first,) = (await handle(agents).output()).awaiting
         await handle(agents).answer(first, "cleanup")

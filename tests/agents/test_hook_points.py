@@ -115,7 +115,7 @@ async def test_a_hook_of_tools_is_called_at_its_point(method: str, does: str) ->
         if result.suspension is not None:
             happened.append("answer")
             answer: Json = {"approved": True} if confirm else "well"
-            result = await runtime.waits.answer(result.suspension.token, answer)
+            result = await runtime.suspensions.answer(result.suspension.token, answer)
     assert result.status == ("error" if does.endswith("fails") else "ok")
     assert " ".join(happened) == CALLS[method][does]
 

@@ -78,12 +78,12 @@ async def begun(runtime: Runtime) -> Suspended:
 async def test_each_opens_a_turn_in_order_and_the_result_comes_last() -> None:
     async with running(agent("x.agent", planner(), JOBS), **keeping()) as (runtime, engine):
         work = await begun(runtime)
-        await runtime.waits.intermediate(work.token, {"percent": 10}, key="a", by="worker")
-        await runtime.waits.intermediate(work.token, "half", key="b")
-        await runtime.waits.intermediate(work.token, {"percent": 10}, key="a")
-        result = await runtime.waits.answer(work.token, "2.4.0")
+        await runtime.suspensions.intermediate(work.token, {"percent": 10}, key="a", by="worker")
+        await runtime.suspensions.intermediate(work.token, "half", key="b")
+        await runtime.suspensions.intermediate(work.token, {"percent": 10}, key="a")
+        result = await runtime.suspensions.answer(work.token, "2.4.0")
         assert (result.status, result.json) == ("ok", b'"2.4.0"')
-        assert (await runtime.waits.answer(work.token, "2.4.0")).json == result.json
+        assert (await runtime.suspensions.answer(work.token, "2.4.0")).json == result.json
         await engine.result(work.run_id)
         assert await answers(runtime) == [
             'has an intermediate result: {"percent":10}',
@@ -105,8 +105,8 @@ async def test_they_wait_for_the_turn_of_the_session_and_keep_their_order() -> N
         second = await agents_of(runtime).client("x.agent").start("More.", session_id="s")
         asked = await waiting(second)
         for number in range(2):
-            await runtime.waits.intermediate(work.token, number, key=str(number))
-        await runtime.waits.answer(work.token, "2.4.0")
+            await runtime.suspensions.intermediate(work.token, number, key=str(number))
+        await runtime.suspensions.answer(work.token, "2.4.0")
         await second.answer(asked, "now")
         await engine.result(work.run_id)
         turns = await agents_of(runtime).sessions.transcript("s")
@@ -117,14 +117,14 @@ async def test_they_wait_for_the_turn_of_the_session_and_keep_their_order() -> N
 async def test_there_is_none_after_the_end() -> None:
     async with running(agent("x.agent", planner(), JOBS), **keeping()) as (runtime, engine):
         work = await begun(runtime)
-        await runtime.waits.intermediate(work.token, 1, key="a")
-        await runtime.waits.cancel(work.token, "no power")
-        await runtime.waits.intermediate(work.token, 1, key="a")
+        await runtime.suspensions.intermediate(work.token, 1, key="a")
+        await runtime.suspensions.cancel(work.token, "no power")
+        await runtime.suspensions.intermediate(work.token, 1, key="a")
         with pytest.raises(LateAnswerError, match="the work has ended"):
-            await runtime.waits.intermediate(work.token, 2, key="b")
+            await runtime.suspensions.intermediate(work.token, 2, key="b")
         await engine.result(work.run_id)
         with pytest.raises(LateAnswerError, match="the work has ended"):
-            await runtime.waits.intermediate(work.token, 2, key="b")
+            await runtime.suspensions.intermediate(work.token, 2, key="b")
         assert [text.partition(":")[0] for text in await answers(runtime)] == [
             "has an intermediate result",
             "has an unknown outcome",
@@ -134,9 +134,9 @@ async def test_there_is_none_after_the_end() -> None:
 async def test_another_value_under_a_key_is_refused() -> None:
     async with running(agent("x.agent", planner(), JOBS), **keeping()) as (runtime, _):
         work = await begun(runtime)
-        await runtime.waits.intermediate(work.token, 1, key="a")
+        await runtime.suspensions.intermediate(work.token, 1, key="a")
         with pytest.raises(ConflictingAnswerError, match="under the key 'a'"):
-            await runtime.waits.intermediate(work.token, 2, key="a")
+            await runtime.suspensions.intermediate(work.token, 2, key="a")
 
 
 async def test_a_model_that_waits_for_the_result_reads_nothing_before_it() -> None:
@@ -151,8 +151,8 @@ async def test_a_model_that_waits_for_the_result_reads_nothing_before_it() -> No
         handle = await agents_of(runtime).client("x.agent").start("Go.", session_id="s")
         asked = await waiting(handle)
         with pytest.raises(NotAllowedAnswerError, match="cannot read intermediate results"):
-            await runtime.waits.intermediate(asked.token, 1, key="a")
-        await runtime.waits.answer(asked.token, "9")
+            await runtime.suspensions.intermediate(asked.token, 1, key="a")
+        await runtime.suspensions.answer(asked.token, "9")
         assert (await handle.result()).text == '"9"'
 
 
@@ -172,8 +172,8 @@ async def test_what_nobody_has_sealed_reaches_no_model(forged: Any, caplog: pyte
         work = await begun(runtime)
         await engine.answer(work.run_id, "wait:1", forged, key="forged")
         await engine.settled(work.run_id)
-        await runtime.waits.intermediate(work.token, "half", key="a")
-        await runtime.waits.answer(work.token, "2.4.0")
+        await runtime.suspensions.intermediate(work.token, "half", key="a")
+        await runtime.suspensions.answer(work.token, "2.4.0")
         await engine.result(work.run_id)
         assert await answers(runtime) == ['has an intermediate result: "half"', 'is done: "2.4.0"']
     assert "an intermediate result was dropped: it has no valid seal" in caplog.text
@@ -185,7 +185,7 @@ async def test_the_time_to_answer_is_that_of_the_call() -> None:
         work = await begun(runtime)
         began = now()
         await asyncio.sleep(40)
-        await runtime.waits.intermediate(work.token, 1, key="a")
+        await runtime.suspensions.intermediate(work.token, 1, key="a")
         await engine.result(work.run_id)
         assert 59 < now() - began < 62
         assert (await answers(runtime))[1].startswith("has an unknown outcome")
@@ -196,15 +196,15 @@ async def test_after_the_end_of_the_session_it_is_refused() -> None:
         work = await begun(runtime)
         await agents_of(runtime).sessions.end("s")
         with pytest.raises(LateAnswerError, match="session"):
-            await runtime.waits.intermediate(work.token, 1, key="a")
+            await runtime.suspensions.intermediate(work.token, 1, key="a")
 
 
 async def test_what_was_sent_at_once_is_sent_in_some_order() -> None:
     async with running(agent("x.agent", planner(12), JOBS), **keeping()) as (runtime, engine):
         work = await begun(runtime)
-        sending = [runtime.waits.intermediate(work.token, n, key=str(n)) for n in range(8)]
-        await asyncio.gather(*sending, *[runtime.waits.intermediate(work.token, 3, key="3")])
-        await runtime.waits.answer(work.token, "2.4.0")
+        sending = [runtime.suspensions.intermediate(work.token, n, key=str(n)) for n in range(8)]
+        await asyncio.gather(*sending, *[runtime.suspensions.intermediate(work.token, 3, key="3")])
+        await runtime.suspensions.answer(work.token, "2.4.0")
         await engine.result(work.run_id)
         told = await answers(runtime)
     assert sorted(told[:-1]) == [f"has an intermediate result: {n}" for n in range(8)]
@@ -214,9 +214,9 @@ async def test_what_was_sent_at_once_is_sent_in_some_order() -> None:
 async def test_a_result_that_is_delivered_at_once_with_them_is_taken() -> None:
     async with running(agent("x.agent", planner(12), JOBS), **keeping()) as (runtime, engine):
         work = await begun(runtime)
-        sending = [runtime.waits.intermediate(work.token, n, key=str(n)) for n in range(4)]
+        sending = [runtime.suspensions.intermediate(work.token, n, key=str(n)) for n in range(4)]
         result, *outcomes = await asyncio.gather(
-            runtime.waits.answer(work.token, "2.4.0"), *sending, return_exceptions=True
+            runtime.suspensions.answer(work.token, "2.4.0"), *sending, return_exceptions=True
         )
         assert isinstance(result, ToolResult)
         assert result.json == b'"2.4.0"'
@@ -233,9 +233,11 @@ async def test_a_result_is_taken_whose_wait_has_an_early_intermediate_result(tmp
     async with running(agent("x.agent", planner(), JOBS), engine=engine) as (runtime, _):
         work = await begun(runtime)
         first, again, other = (
-            runtime.waits.intermediate(work.token, key, key=key) for key in ("a", "a", "b")
+            runtime.suspensions.intermediate(work.token, key, key=key) for key in ("a", "a", "b")
         )
-        *_, result = await asyncio.gather(first, again, other, runtime.waits.answer(work.token, "2.4.0"))
+        *_, result = await asyncio.gather(
+            first, again, other, runtime.suspensions.answer(work.token, "2.4.0")
+        )
         assert result.json == b'"2.4.0"'
         await engine.result(work.run_id)
         assert [text[-6:] for text in await answers(runtime)] == ['t: "a"', 't: "b"', '2.4.0"']
@@ -268,8 +270,8 @@ async def test_the_ticket_of_the_adk_tells_its_status_at_each_interaction() -> N
         (work,) = output.pending
         assert work.handle == "TICKET-ABC-123"
         pending = Ticket(status="pending review", ticket_id=work.handle)
-        await runtime.waits.intermediate(work.token, pending, key="review")
-        await runtime.waits.answer(work.token, {"status": "approved", "ticket_id": work.handle})
+        await runtime.suspensions.intermediate(work.token, pending, key="review")
+        await runtime.suspensions.answer(work.token, {"status": "approved", "ticket_id": work.handle})
         await engine.result(work.run_id)
         turns = await agents_of(runtime).sessions.transcript("s")
     spoken = [turn.messages[-1] for turn in turns[1:]]
@@ -312,22 +314,22 @@ async def go_on(runtime: Runtime, work: Suspended, model: Model, pick: random.Ra
     match pick.choice(["send", "send", "send", "end", "cancel"] if len(model.sent) > 1 else ["send"]):
         case "send" if key in model.sent and model.sent[key] != value:
             with pytest.raises(ConflictingAnswerError):
-                await runtime.waits.intermediate(work.token, value, key=key)
+                await runtime.suspensions.intermediate(work.token, value, key=key)
         case "send" if model.end and key not in model.sent:
             with pytest.raises(LateAnswerError):
-                await runtime.waits.intermediate(work.token, value, key=key)
+                await runtime.suspensions.intermediate(work.token, value, key=key)
         case "send":
-            await runtime.waits.intermediate(work.token, value, key=key)
+            await runtime.suspensions.intermediate(work.token, value, key=key)
             model.sent.setdefault(key, value)
         case "end" if not model.end:
-            await runtime.waits.answer(work.token, "2.4.0", wait_s=pick.choice([0, 30]))
+            await runtime.suspensions.answer(work.token, "2.4.0", wait_s=pick.choice([0, 30]))
             model.end = 'is done: "2.4.0"'
         case "cancel" if not model.end:
-            await runtime.waits.cancel(work.token, "no", wait_s=pick.choice([0, 30]))
+            await runtime.suspensions.cancel(work.token, "no", wait_s=pick.choice([0, 30]))
             model.end = 'has an unknown outcome: {"unknown":"no; the work may be done all the same"}'
         case _:
             with pytest.raises((ConflictingAnswerError, LateAnswerError)):
-                await runtime.waits.answer(work.token, "other")
+                await runtime.suspensions.answer(work.token, "other")
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -346,7 +348,7 @@ async def test_random_histories_with_restarts_keep_order_and_number(seed: int, t
                 await engine.result(work.run_id)
     async with running(made, engine=InProcessEngine(path, clock=now)) as (runtime, engine):
         if not model.end:
-            await runtime.waits.answer(work.token, "2.4.0")
+            await runtime.suspensions.answer(work.token, "2.4.0")
             model.end = 'is done: "2.4.0"'
         await engine.result(work.run_id)
         assert await answers(runtime) == model.told

@@ -116,11 +116,11 @@ async def test_work_is_not_taken_after_the_end_of_its_session(open_stores: Open)
         work = await pending_work(runtime)
         await agents_of(runtime).sessions.end("s")
         with pytest.raises(LateAnswerError, match="the session 's' has ended, and the answer was not stored"):
-            await runtime.waits.answer(work.token, "2.4.0")
+            await runtime.suspensions.answer(work.token, "2.4.0")
         assert await engine.kept_answer(work.run_id, "wait:1") is None
         assert (await engine.status(work.run_id)).state == "waiting"
-        assert [asked.token for asked in await runtime.waits.list("s")] == [work.token]
-        taken_back = await runtime.waits.cancel(work.token, "the session is over")
+        assert [asked.token for asked in await runtime.suspensions.list("s")] == [work.token]
+        taken_back = await runtime.suspensions.cancel(work.token, "the session is over")
         assert taken_back.status == "unknown"
         await engine.result(work.run_id)
         told = '{"unknown":"the session is over; the work may be done all the same"}'
@@ -132,17 +132,17 @@ async def test_work_that_was_taken_before_is_in_the_conversation(open_stores: Op
         agents = agents_of(runtime)
         work = await pending_work(runtime)
         other = await agents.client("x.agent").start("Go.", session_id="s")  # has the turn
-        done = await runtime.waits.answer(work.token, "2.4.0")
+        done = await runtime.suspensions.answer(work.token, "2.4.0")
         assert done.json == b'"2.4.0"'
         await agents.sessions.end("s")
         await other.result()
         status = await asyncio.wait_for(engine.result(work.run_id), 600)
         assert status.state == "completed"
         assert await said_later(runtime) == [DONE]
-        again = await runtime.waits.answer(work.token, "2.4.0")
+        again = await runtime.suspensions.answer(work.token, "2.4.0")
         assert again.json == done.json, "it was accepted, so it is no late one"
         with pytest.raises(ConflictingAnswerError):
-            await runtime.waits.answer(work.token, "2.5.0")
+            await runtime.suspensions.answer(work.token, "2.5.0")
 
 
 async def raced(runtime: Runtime, number: int, delivers_after: int, ends_after: int) -> str:
@@ -154,7 +154,7 @@ async def raced(runtime: Runtime, number: int, delivers_after: int, ends_after: 
         for _ in range(delivers_after):
             await asyncio.sleep(0)
         try:
-            return (await runtime.waits.answer(work.token, "2.4.0")).status
+            return (await runtime.suspensions.answer(work.token, "2.4.0")).status
         except LateAnswerError:
             return "late"
 
@@ -206,7 +206,7 @@ async def test_a_process_without_agents_cannot_deliver_either(tmp_path: Path) ->
         )
         async with client:
             with pytest.raises(LateAnswerError, match="the session 's' has ended"):
-                await client.waits.answer(work.token, "2.4.0", wait_s=1)
+                await client.suspensions.answer(work.token, "2.4.0", wait_s=1)
 
 
 async def test_an_engine_with_many_workers_asks_the_store_of_the_sessions(tmp_path: Path) -> None:
@@ -215,7 +215,7 @@ async def test_an_engine_with_many_workers_asks_the_store_of_the_sessions(tmp_pa
         work = await pending_work(runtime)
         await agents_of(runtime).sessions.end("s")
         with pytest.raises(LateAnswerError, match="the session 's' has ended"):
-            await runtime.waits.answer(work.token, "2.4.0")
+            await runtime.suspensions.answer(work.token, "2.4.0")
 
 
 async def test_work_of_a_session_that_was_dropped_brings_it_back_no_more(open_stores: Open) -> None:
@@ -225,8 +225,8 @@ async def test_work_of_a_session_that_was_dropped_brings_it_back_no_more(open_st
         await agents.sessions.end("s")
         await agents.forget(FAR)
         with pytest.raises(LateAnswerError, match="the session 's' has ended"):
-            await runtime.waits.answer(work.token, "2.4.0")
-        await runtime.waits.cancel(work.token)
+            await runtime.suspensions.answer(work.token, "2.4.0")
+        await runtime.suspensions.cancel(work.token)
         await engine.result(work.run_id)
         assert await agents.sessions.list() == ()
 
@@ -238,9 +238,9 @@ async def test_work_of_an_agent_below_is_in_the_conversation_too(tmp_path: Path)
     async with running(below, above, engine=engine) as (runtime, _):
         agents = agents_of(runtime)
         await agents.client("x.agent").run("Go.", session_id="s")
-        (work,) = await runtime.waits.list("s")
+        (work,) = await runtime.suspensions.list("s")
         other = await agents.client("x.agent").start("Go.", session_id="s")
-        await runtime.waits.answer(work.token, "2.4.0")
+        await runtime.suspensions.answer(work.token, "2.4.0")
         await agents.sessions.end("s")
         await other.result()
         await asyncio.wait_for(engine.result(work.run_id), 600)
@@ -267,10 +267,10 @@ async def test_a_direct_call_of_an_ended_session_is_not_approved(open_stores: Op
         await agents_of(runtime).sessions.end("s")
         in_session, alone = [each.token for each in asked if each is not None]
         with pytest.raises(LateAnswerError, match="the session 's' has ended"):
-            await runtime.waits.answer(in_session, {"approved": True})
-        assert (await runtime.waits.cancel(in_session)).status == "denied"
+            await runtime.suspensions.answer(in_session, {"approved": True})
+        assert (await runtime.suspensions.cancel(in_session)).status == "denied"
         assert emptied == []
-        assert (await runtime.waits.answer(alone, {"approved": True})).status == "ok"
+        assert (await runtime.suspensions.answer(alone, {"approved": True})).status == "ok"
 
 
 async def test_a_question_of_a_planner_is_not_answered_where_its_run_is_not_canceled_yet(
@@ -298,7 +298,7 @@ async def test_a_session_that_is_dropped_while_its_result_waits_stays_dropped(op
         agents = agents_of(runtime)
         work = await pending_work(runtime)
         other = await agents.client("x.agent").start("Go.", session_id="s")
-        await runtime.waits.answer(work.token, "2.4.0")
+        await runtime.suspensions.answer(work.token, "2.4.0")
         await agents.sessions.end("s")
         await other.result()
         await agents.forget(FAR)

@@ -275,7 +275,7 @@ async def test_the_late_call_of_a_run_of_its_own_settles_itself(by: str) -> None
         runtime.tools.register(StaticToolset(name="x.asked", bound=(confirmed,)))
         asked = (await runtime.call("block", {}, CallMeta(session_id="s", tool_call_id="c"))).suspension
         assert asked is not None
-        answering = asyncio.create_task(runtime.waits.answer(asked.token, {"approved": True}, by="jo"))
+        answering = asyncio.create_task(runtime.suspensions.answer(asked.token, {"approved": True}, by="jo"))
         await slow.began.wait()
         if by == "a cancellation":
             await runtime.runs.cancel(asked.run_id, "enough")
@@ -329,13 +329,13 @@ async def test_people_see_no_sensitive_value_that_the_late_end_of_a_direct_call_
             meta = CallMeta(session_id="s", tool_call_id="c")
             asked = (await runtime.call("quote", {"pin": "OTTER-PIN"}, meta)).suspension
             assert asked is not None
-            assert (await runtime.waits.answer(asked.token, {"approved": True})).status == "unknown"
+            assert (await runtime.suspensions.answer(asked.token, {"approved": True})).status == "unknown"
             slow.let_go()
             async with asyncio.timeout(30):
                 while await unknown(runtime, asked.run_id):  # noqa: ASYNC110  # of another task
                     await asyncio.sleep(0.01)
             end = await resolved_end(engine, asked.run_id, "c")
-            again = await runtime.waits.answer(asked.token, {"approved": True})
+            again = await runtime.suspensions.answer(asked.token, {"approved": True})
     finally:
         slow.let_go()
     assert end is not None

@@ -70,7 +70,7 @@ async def test_work_that_is_done_after_a_restart_opens_its_turn(tmp_path: Path) 
         output = await agents_of(runtime).client("x.agent").run("Go.", session_id="s")
         (work,) = output.pending
     async with process(tmp_path, ScriptedPlanner([texts]), JOBS) as runtime:
-        assert (await runtime.waits.answer(work.token, "2.4.0")).json == b'"2.4.0"'
+        assert (await runtime.suspensions.answer(work.token, "2.4.0")).json == b'"2.4.0"'
         await engine_of(runtime).result(work.run_id)
         after = agents_of(runtime).client("x.agent").handle(f"{output.run_id}/done:call_0_0", session_id="s")
         assert (await after.result()).text.endswith('[The work of update (call_0_0) is done: "2.4.0"]')
@@ -83,7 +83,7 @@ async def test_work_that_is_done_while_the_session_is_busy_waits_over_a_restart(
         first = await client.run("Go.", session_id="s")
         second = await client.start("More.", session_id="s")
         await second.settled()
-        await runtime.waits.answer(first.pending[0].token, "2.4.0")
+        await runtime.suspensions.answer(first.pending[0].token, "2.4.0")
     async with process(tmp_path, ScriptedPlanner(asks, [texts]), JOBS) as runtime:
         client = agents_of(runtime).client("x.agent")
         again = client.handle(second.run_id, session_id="s")
@@ -102,12 +102,12 @@ async def test_an_approval_while_nobody_works_is_executed_once_by_the_next_worke
         handle = await agents_of(runtime).client("x.agent").start("Go.", session_id="s")
         (asked,) = (await handle.settled()).awaiting
     async with process(tmp_path, ScriptedPlanner(), resetting(executor), worker=False) as client:
-        waiting = await client.waits.answer(asked.token, {"approved": True}, by="eve", wait_s=0.01)
+        waiting = await client.suspensions.answer(asked.token, {"approved": True}, by="eve", wait_s=0.01)
         assert (waiting.status, executor.asked) == ("running", [])
     async with process(tmp_path, ScriptedPlanner([reset, first_answer]), resetting(executor)) as runtime:
         again = agents_of(runtime).client("x.agent").handle(handle.run_id, session_id="s")
         assert (await again.result()).text == '{"name":"d1","lost":{}}'
-        assert (await runtime.waits.answer(asked.token, {"approved": True})).status == "ok"
+        assert (await runtime.suspensions.answer(asked.token, {"approved": True})).status == "ok"
         log = await runtime.runs.events(handle.run_id)
     assert executor.asked == ["d1 for u-secret"]
     assert [event.answered_by for event in log if event.type == "tool_authorization"] == ["eve"]
@@ -163,7 +163,7 @@ async def test_a_tool_of_an_agent_that_comes_and_goes_is_listed_for_an_answer(tm
         handle = await agents_of(runtime).client("x.agent").start("Go.", session_id="s")
         asked = await waiting(handle)
     async with serving() as runtime:
-        assert (await runtime.waits.answer(asked.token, {"approved": True})).json == b'"wiped"'
+        assert (await runtime.suspensions.answer(asked.token, {"approved": True})).json == b'"wiped"'
 
 
 async def test_a_process_that_executed_nothing_of_a_run_tells_and_releases_its_end(tmp_path: Path) -> None:

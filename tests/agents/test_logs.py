@@ -74,7 +74,7 @@ async def test_a_call_that_waited_is_told_once_beside_agents() -> None:
     async with running(agent("x.agent", ScriptedPlanner([])), events=hub) as (runtime, _):
         waiting = (await runtime.call("ask", {}, CallMeta(run_id="r"))).suspension
         assert waiting is not None
-        assert (await runtime.waits.answer(waiting.token, "Ada")).status == "ok"
+        assert (await runtime.suspensions.answer(waiting.token, "Ada")).status == "ok"
     hub.close()
     told = [(event.type, event.run_id, getattr(event, "status", "")) async for event in subscription]
     assert told == [("tool_end", "r", "suspended"), ("tool_end", "r", "ok")]
@@ -90,7 +90,7 @@ async def test_the_run_that_answers_a_call_that_waited_is_told_once() -> None:
     async with running(*agents, events=hub) as (runtime, _):
         waiting = (await runtime.call("look", {})).suspension
         assert waiting is not None
-        assert (await runtime.waits.answer(waiting.token, {"approved": True})).status == "ok"
+        assert (await runtime.suspensions.answer(waiting.token, {"approved": True})).status == "ok"
     hub.close()
     told = [(event.tool, event.status) async for event in subscription if isinstance(event, ToolEnd)]
     assert told == [("x.lows.look", "suspended"), ("x.tools.add", "ok"), ("x.lows.look", "ok")]

@@ -59,7 +59,7 @@ async def test_work_elsewhere_parks_the_run() -> None:
         handle = await agents_of(runtime).client("x.agent").start("Go.", session_id="s")
         asked = await waiting(handle)
         assert asked.kind == "pending"
-        await runtime.waits.answer(asked.token, "2.4.0")
+        await runtime.suspensions.answer(asked.token, "2.4.0")
         assert (await handle.result()).text == '"2.4.0"'
 
 
@@ -70,7 +70,7 @@ async def test_work_with_an_acknowledgement_opens_a_turn_when_it_is_done() -> No
         assert (output.status, output.text) == ("completed", '"begun"')
         (work,) = output.pending
         assert (work.kind, work.tool, work.handle) == ("pending", "x.jobs.update", "job-1")
-        result = await runtime.waits.answer(work.token, "2.4.0")
+        result = await runtime.suspensions.answer(work.token, "2.4.0")
         assert result.json == b'"2.4.0"'
         await engine_of(runtime).result(work.run_id)
         after = (
@@ -91,7 +91,7 @@ async def test_work_without_a_result_opens_a_turn_that_says_why(is_canceled: boo
         output = await agents_of(runtime).client("x.agent").run("Go.", session_id="s")
         (work,) = output.pending
         if is_canceled:
-            await runtime.waits.cancel(work.token, "no power", by="jo")
+            await runtime.suspensions.cancel(work.token, "no power", by="jo")
         await engine_of(runtime).result(work.run_id)
         after = agents_of(runtime).client("x.agent").handle(f"{output.run_id}/done:call_0_0", session_id="s")
         text = (await after.result()).text
@@ -123,7 +123,7 @@ async def test_work_for_which_its_run_waits_is_unknown_without_a_result(by: str)
         if by == "run":
             await handle.cancel("no power")
         elif by == "token":
-            await runtime.waits.cancel(asked.token, "no power")
+            await runtime.suspensions.cancel(asked.token, "no power")
         await handle.result()
         (said,) = await agents_of(runtime).sessions.transcript("s")
         (result,) = [one for message in said.messages for one in getattr(message, "answers", ())]
@@ -165,10 +165,10 @@ class Worker:
 async def test_work_that_fails_later_opens_a_turn_too_and_runs_nothing_again() -> None:
     async def drive(runtime: Runtime, handle: RunHandle) -> None:
         (work,) = (await handle.result()).pending
-        await runtime.waits.progress(work.token, 0.5, "half")
-        failed = await runtime.waits.answer(work.token, {"error": "no power"})
+        await runtime.suspensions.progress(work.token, 0.5, "half")
+        failed = await runtime.suspensions.answer(work.token, {"error": "no power"})
         assert failed.status == "error"
-        again = await runtime.waits.answer(work.token, {"error": "no power"})
+        again = await runtime.suspensions.answer(work.token, {"error": "no power"})
         assert again.json == failed.json
         await engine_of(runtime).result(work.run_id)
         after = agents_of(runtime).client("x.agent").handle(f"{handle.run_id}/done:call_0_0", session_id="s")
@@ -188,7 +188,7 @@ async def test_work_that_is_done_in_the_middle_of_a_turn_waits_for_its_own() -> 
         (work,) = (await handle.result()).pending
         second = await agents_of(runtime).client("x.agent").start("More.", session_id="s")
         (asked,) = await all_waiting(second)
-        await runtime.waits.answer(work.token, "2.4.0")
+        await runtime.suspensions.answer(work.token, "2.4.0")
         assert len(await agents_of(runtime).sessions.transcript("s")) == 2
         await second.answer(asked, "now")
         assert (await second.result()).text == "soon"
@@ -228,7 +228,7 @@ async def test_results_of_work_are_told_in_order_as_soon_as_their_session_is_fre
         second = await client.start("More.", session_id="s")
         asked = await waiting(second)
         for work in works[::-1]:
-            await runtime.waits.answer(work.token, work.tool_call_id)
+            await runtime.suspensions.answer(work.token, work.tool_call_id)
             await asyncio.sleep(100)
         await asyncio.sleep(5000)
         free = now()
@@ -262,7 +262,7 @@ async def test_work_that_was_canceled_while_it_waited_for_its_session_holds_up_n
         second = await client.start("More.", session_id="s")
         asked = await waiting(second)
         for work in (first, other):
-            await runtime.waits.answer(work.token, work.tool_call_id)
+            await runtime.suspensions.answer(work.token, work.tool_call_id)
             await asyncio.sleep(500)
         await engine.cancel(first.run_id)
         free = now()

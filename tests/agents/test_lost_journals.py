@@ -170,7 +170,7 @@ async def test_a_lost_journal_in_which_nothing_had_begun_is_noticed_too(tmp_path
     assert await engine.restore() is None
     await engine.close()
     async with made() as runtime:
-        assert await runtime.waits.list() == ()
+        assert await runtime.suspensions.list() == ()
 
 
 async def test_no_client_makes_an_empty_file_in_the_place_of_one_that_was_removed(desk: Desk) -> None:

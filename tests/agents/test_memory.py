@@ -208,8 +208,8 @@ async def test_sensitive_values_of_results_that_come_later_are_not_stored() -> N
     async with running(one, capabilities=[MemoryCapability(store)]) as (runtime, engine):
         output = await agents_of(runtime).client("x.agent").run("Print.", session_id="s", labels=ANN)
         (work,) = output.pending
-        await runtime.waits.intermediate(work.token, {"code": "9371-zulu"}, key="a")
-        await runtime.waits.answer(work.token, {"code": "4711-kilo"})
+        await runtime.suspensions.intermediate(work.token, {"code": "9371-zulu"}, key="a")
+        await runtime.suspensions.answer(work.token, {"code": "4711-kilo"})
         await engine.result(work.run_id)
         for turn in await agents_of(runtime).sessions.turns("s"):
             ended = await engine.result(turn.run_id)

@@ -81,7 +81,7 @@ async def test_a_run_that_waits_is_open_and_its_approval_is_a_wait() -> None:
         assert collected.points()["toolgen.runs.open"] == [(AGENT, 1)]
         assert "toolgen.calls.ended" not in collected.points()
         await asyncio.sleep(60)
-        await runtime.waits.answer(asked.token, {"approved": True}, by="jo")
+        await runtime.suspensions.answer(asked.token, {"approved": True}, by="jo")
         await handle.result()
         points = collected.points()
     answered = {"toolgen.kind": "confirmation", "toolgen.outcome": "answered"}
@@ -137,7 +137,7 @@ async def test_a_run_that_goes_on_in_another_process_is_open_there_until_it_ends
             if not token:
                 token = (await waiting(await client.start("Go.", run_id="r", session_id="s"))).token
                 continue
-            await runtime.waits.answer(token, {"approved": True}, by="jo")
+            await runtime.suspensions.answer(token, {"approved": True}, by="jo")
             await client.handle("r", session_id="s").result()
     before, after = (one.points() for one in metrics)
     assert before["toolgen.runs.open"] == [(AGENT, 1)]

@@ -125,7 +125,7 @@ async def test_an_approved_call_whose_time_ends_is_unknown(limit: str) -> None:
 
     async def drive(runtime: Runtime, handle: RunHandle) -> None:
         asked = await waiting(handle)
-        result = await runtime.waits.answer(asked.token, YES, by="jo")
+        result = await runtime.suspensions.answer(asked.token, YES, by="jo")
         assert (result.status, result.retry_hint) == ("unknown", None)
         await handle.result()
         assert await unknown_calls(runtime, handle.run_id) == ["call_0_0"]
@@ -313,7 +313,7 @@ async def test_a_call_by_itself_that_is_ended_in_the_middle_is_unknown() -> None
         runtime.tools.register(payments.toolset)
         asked = (await runtime.call("pay_asked", {}, CallMeta(session_id="s"))).suspension
         assert asked is not None
-        answering = asyncio.create_task(runtime.waits.answer(asked.token, YES, by="jo"))
+        answering = asyncio.create_task(runtime.suspensions.answer(asked.token, YES, by="jo"))
         await until(lambda: payments.began)
         await runtime.runs.cancel(asked.run_id, "enough")
         answering.cancel()

@@ -197,7 +197,7 @@ async def test_a_call_that_waits_by_itself_is_no_run_of_an_agent(tmp_path: Path)
         client = agents_of(runtime).client("x.agent")
         output = await client.run("Go.", session_id="s")
         await runtime.call("x.jobs.update", {}, CallMeta(session_id="s"))
-        waits = await runtime.waits.list("s")
+        waits = await runtime.suspensions.list("s")
         assert [one.run_id.partition("_")[0] for one in waits] == ["run", "call"]
         for one in waits:
             assert (await engine.status(one.run_id)).state == "waiting"

@@ -64,16 +64,16 @@ async def test_answers_are_checked_and_taken_once() -> None:
         assert asked.token not in repr(asked)
         tokens.append(asked.token)
         with pytest.raises(BadAnswerError, match="must be of type string"):
-            await runtime.waits.answer(asked.token, 3)
+            await runtime.suspensions.answer(asked.token, 3)
         with pytest.raises(ForeignAnswerError):
-            await runtime.waits.answer(asked.token, "Bo", session_id="another")
+            await runtime.suspensions.answer(asked.token, "Bo", session_id="another")
         with pytest.raises(UnknownSuspensionError):
-            await runtime.waits.answer("s_forged", "Bo")
-        first = await runtime.waits.answer(asked.token, "Bo")
-        again = await runtime.waits.answer(asked.token, "Bo")
+            await runtime.suspensions.answer("s_forged", "Bo")
+        first = await runtime.suspensions.answer(asked.token, "Bo")
+        again = await runtime.suspensions.answer(asked.token, "Bo")
         assert first.json == again.json == b'"hello Bo"'
         with pytest.raises(ConflictingAnswerError):
-            await runtime.waits.answer(asked.token, "Cy")
+            await runtime.suspensions.answer(asked.token, "Cy")
 
     planner = ScriptedPlanner([calling("ask", ("add", {"a": 1, "b": 1})), lambda given: str(answers(given))])
     found = await ran(planner, drive=drive, options=keeping())
@@ -101,7 +101,7 @@ async def test_a_question_can_be_taken_back() -> None:
         asked = await waiting(handle)
         with pytest.raises(SessionBusyError, match="answer its question"):
             await agents_of(runtime).client("x.agent").run("More.", session_id="s")
-        assert (await runtime.waits.cancel(asked.token, "no time")).status == "denied"
+        assert (await runtime.suspensions.cancel(asked.token, "no time")).status == "denied"
 
     found = await ran(ScriptedPlanner([calling("ask"), first_answer]), drive=drive, options=keeping())
     assert found.output.text == '{"error":"no time","code":"canceled"}'
@@ -112,7 +112,7 @@ async def test_an_answer_after_the_end_is_late() -> None:
         asked = await waiting(handle)
         await handle.cancel("enough")
         with pytest.raises(LateAnswerError):
-            await runtime.waits.answer(asked.token, "Bo")
+            await runtime.suspensions.answer(asked.token, "Bo")
 
     found = await ran(ScriptedPlanner([calling("ask")]), drive=drive, options=keeping())
     assert (found.output.status, found.output.error) == ("canceled", "enough")
@@ -179,10 +179,10 @@ async def test_a_tool_asks_again_and_a_credential_comes() -> None:
         for answer in ("a", "b"):
             output = await handle.settled()
             asked = next(one for one in output.awaiting if one.kind == "input")
-            await runtime.waits.answer(asked.token, answer)
+            await runtime.suspensions.answer(asked.token, answer)
         asked = await waiting(handle)
         assert (asked.kind, asked.question) == ("credential", "The bank?")
-        await runtime.waits.answer(asked.token, {"available": True})
+        await runtime.suspensions.answer(asked.token, {"available": True})
         output = await handle.result()
         assert output.text == "['\"a then b\"', '\"paid\"']"
         assert await engine.replay(handle.run_id) == (await engine.status(handle.run_id)).output
@@ -196,8 +196,8 @@ async def test_two_who_answer_at_once_hear_whose_answer_was_taken() -> None:
     async def drive(runtime: Runtime, handle: RunHandle) -> None:
         asked = await waiting(handle)
         one, other = await asyncio.gather(
-            runtime.waits.answer(asked.token, "Bo"),
-            runtime.waits.answer(asked.token, "Bo"),
+            runtime.suspensions.answer(asked.token, "Bo"),
+            runtime.suspensions.answer(asked.token, "Bo"),
             return_exceptions=True,
         )
         assert not isinstance(one, BaseException)
@@ -220,7 +220,7 @@ async def test_nobody_answers_in_time() -> None:
         asked = await waiting(handle)
         output = await handle.result()
         with pytest.raises(LateAnswerError):
-            await runtime.waits.answer(asked.token, "Bo")
+            await runtime.suspensions.answer(asked.token, "Bo")
         events = await runtime.runs.events(handle.run_id)
         check_log(output, events)
         await engine.replay(handle.run_id)
@@ -251,7 +251,7 @@ async def test_whoever_answered_hears_of_the_result_whatever_the_host_cannot_kee
 
     async def drive(runtime: Runtime, handle: RunHandle) -> None:
         asked = await waiting(handle)
-        assert (await asyncio.wait_for(runtime.waits.answer(asked.token, "Bo"), 60)).json == b'"heard"'
+        assert (await asyncio.wait_for(runtime.suspensions.answer(asked.token, "Bo"), 60)).json == b'"heard"'
 
     planner = ScriptedPlanner([calling("ask"), first_answer])
     options = keeping(capabilities=[Broken()])
@@ -269,7 +269,7 @@ async def test_the_tool_that_waits_is_the_tool_that_was_called() -> None:
         await agents_of(runtime).client("x.agent").run("Go.", session_id="s")
         result = await runtime.call("x.bench.ask", {"name": "a"}, CallMeta(run_id="foreign", session_id="s"))
         assert result.suspension is not None
-        assert (await runtime.waits.answer(result.suspension.token, "Bo")).json == b'"a: Bo"'
+        assert (await runtime.suspensions.answer(result.suspension.token, "Bo")).json == b'"a: Bo"'
 
 
 def asking(**more: Any) -> dict[str, Any]:
@@ -312,13 +312,13 @@ async def test_an_answer_whose_call_takes_too_long_has_a_result_while_the_run_wa
     async def drive(runtime: Runtime, handle: RunHandle) -> None:
         first, second = await all_waiting(handle)
         assert (first.kind, second.kind) == ("input", "credential")
-        result = await asyncio.wait_for(runtime.waits.answer(first.token, "yes"), 60)
+        result = await asyncio.wait_for(runtime.suspensions.answer(first.token, "yes"), 60)
         assert (result.status, result.json) == (
             "unknown",
             b'{"unknown":"its result was not kept; it may have run"}',
         )
         assert await all_waiting(handle) == (second,)
-        await runtime.waits.answer(second.token, {"available": True})
+        await runtime.suspensions.answer(second.token, {"available": True})
 
     policy = RunPolicy(time_budget=0.05)
     found = await ran(planner, policy, drive=drive, options=asking(), toolsets=(toolset,))

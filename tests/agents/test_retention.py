@@ -92,7 +92,7 @@ async def test_artifacts_of_a_call_that_waited_go_with_its_own_run(engine: InPro
         for _ in range(MANY):
             waiting = await runtime.call("paint", {"pixels": "x", "times": 1}, CallMeta(run_id="host's"))
             assert waiting.suspension is not None
-            result = await runtime.waits.answer(waiting.suspension.token, {"approved": True})
+            result = await runtime.suspensions.answer(waiting.suspension.token, {"approved": True})
             (artifact,) = result.artifacts
             assert artifact.ref is not None
             uris.append(artifact.ref.uri)

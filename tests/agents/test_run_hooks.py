@@ -238,7 +238,7 @@ async def test_what_a_hook_says_after_an_answer(
         runtime.tools.register(function_toolset("x.files", [tool]))
         asked = (await runtime.call("shred", {"file": "a"})).suspension
         assert asked is not None
-        result = await runtime.waits.answer(asked.token, {"approved": True})
+        result = await runtime.suspensions.answer(asked.token, {"approved": True})
     assert (result.status, executed) == (status, [])
     assert seen in result.json.decode()
     if isinstance(verdict, Continue):

@@ -77,7 +77,7 @@ async def told(
                 )
                 while (output := await handle.settled()).awaiting:
                     records += map(repr, output.awaiting)
-                    await runtime.waits.answer(output.awaiting[0].token, answer)
+                    await runtime.suspensions.answer(output.awaiting[0].token, answer)
                 records.append(repr(output))
                 for run_id in (output.run_id, f"{output.run_id}/child:call_0_0"):
                     try:

@@ -183,7 +183,7 @@ async def test_the_result_of_work_elsewhere_opens_its_turn_when_the_store_is_the
     async with running(registration, **given) as (runtime, _):
         output = await agents_of(runtime).client("x.agent").run("Go.", session_id="s")
         sessions.outage.left.update(create=8)
-        await runtime.waits.answer(output.pending[0].token, "2.4.0")
+        await runtime.suspensions.answer(output.pending[0].token, "2.4.0")
         await engine_of(runtime).result(output.pending[0].run_id)
         after = agents_of(runtime).client("x.agent").handle(f"{output.run_id}/done:call_0_0", session_id="s")
         assert (await after.result()).text.endswith('[The work of update (call_0_0) is done: "2.4.0"]')

@@ -169,7 +169,7 @@ async def test_a_call_that_waited_is_one_trace_with_a_link_over_processes(
     (before,) = named(receiver.spans(), "execute_tool burn")
     planner = ScriptedPlanner([BURNING, first_answer])
     async with process(tmp_path, ToolSpans(receiver.provider()), planner, BURN) as runtime:
-        await runtime.waits.answer(asked.token, answer)
+        await runtime.suspensions.answer(asked.token, answer)
         await agents_of(runtime).client("x.agent").handle(handle.run_id, session_id="s").result()
     spans = receiver.spans()
     _, after = named(spans, "execute_tool burn")
@@ -207,8 +207,8 @@ async def test_a_direct_call_that_waited_is_one_trace_with_a_link(receiver: Rece
     async with process(tmp_path, ToolSpans(receiver.provider()), ScriptedPlanner(), BURN, JOBS) as runtime:
         assert asked is not None
         assert begun is not None
-        assert (await runtime.waits.answer(asked.token, YES)).status == "ok"
-        assert (await runtime.waits.answer(begun.token, "2.4.0")).status == "ok"
+        assert (await runtime.suspensions.answer(asked.token, YES)).status == "ok"
+        assert (await runtime.suspensions.answer(begun.token, "2.4.0")).status == "ok"
     for name in ("execute_tool burn", "execute_tool update"):
         before, after = named(receiver.spans(), name)
         assert (after.trace, after.links) == (before.trace, ((before.trace, before.id),))
@@ -225,7 +225,7 @@ async def test_a_call_of_a_process_without_spans_has_its_own_trace_afterwards(
         assert "trace" not in str(wait.about), "as records of before have none"
     planner = ScriptedPlanner([BURNING, first_answer])
     async with process(tmp_path, ToolSpans(receiver.provider()), planner, BURN) as runtime:
-        await runtime.waits.answer(asked.token, YES)
+        await runtime.suspensions.answer(asked.token, YES)
         output = await agents_of(runtime).client("x.agent").handle(handle.run_id, session_id="s").result()
     assert output.text == '"p1 is ash"'
     (call,) = named(receiver.spans(), "execute_tool burn")
@@ -267,7 +267,7 @@ async def test_a_named_call_stands_under_what_made_it(receiver: Receiver, tool: 
         with trace.get_tracer("web", tracer_provider=provider).start_as_current_span("POST /pay"):
             result = await runtime.call_once(CallName(interface="web", call_id="c1"), tool, arguments, meta)
         if result.suspension is not None:
-            await runtime.waits.answer(result.suspension.token, YES)
+            await runtime.suspensions.answer(result.suspension.token, YES)
     spans = receiver.spans()
     assert len({span.trace for span in spans}) == 1
     first = next(span for span in spans if span.operation == "execute_tool" and not span.links)

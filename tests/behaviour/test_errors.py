@@ -104,7 +104,7 @@ async def test_who_delivers_again_reads_the_error_from_the_log() -> None:
         waits = (await runtime.call("read", {"id": "d9"})).suspension
         assert waits is not None
         for _ in range(2):
-            result = await runtime.waits.answer(waits.token, {"approved": True})
+            result = await runtime.suspensions.answer(waits.token, {"approved": True})
             assert devices.READ_NOT_FOUND.matches(result)
             assert devices.READ_NOT_FOUND.get(result) == MISSING
             assert not devices.READ_TOO_OFTEN.matches(result)

@@ -105,5 +105,5 @@ async def authorized(server: OAuthServer) -> Host:
     host = Host(server, "authorization_code")
     asked = waiting(await host.get())
     await host.callback.complete(await host.authorize(asked), user="ann")
-    assert (await host.runtime.waits.result(asked.token)).status == "ok"
+    assert (await host.runtime.suspensions.result(asked.token)).status == "ok"
     return host

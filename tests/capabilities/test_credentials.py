@@ -120,7 +120,7 @@ async def test_what_a_person_gives_is_kept_and_the_call_goes_on(
     books = Books()
     made = serving(books, store)
     asked = waiting(await made.call(TOOL, SITE, meta))
-    result = await made.waits.give(asked.token, Credential(secret="k-12345"), scope=scope, by="ann")
+    result = await made.suspensions.give(asked.token, Credential(secret="k-12345"), scope=scope, by="ann")
     assert (result.status, books.used) == ("ok", ["k-12345"])
     kept = await store.load(CredentialPlace(*place, '["books", "key"]'))
     assert kept is not None
@@ -135,7 +135,7 @@ async def test_after_the_end_of_its_session_nothing_is_kept(store: CredentialSto
     asked = waiting(await made.call(TOOL, SITE, META))
     await sessions.end("s")
     with pytest.raises(LateAnswerError, match="the session 's' has ended"):
-        await made.waits.give(asked.token, Credential(secret="k-12345"))
+        await made.suspensions.give(asked.token, Credential(secret="k-12345"))
     assert await store.load(CredentialPlace("session", "s", '["books", "key"]')) is None
     assert books.used == []
 
@@ -146,8 +146,8 @@ async def test_a_scope_that_the_call_does_not_have_keeps_nothing(store: Credenti
     with pytest.raises(
         ToolgenError, match=r"cannot be stored for the user: the request needs .*, and the CallMeta a value"
     ):
-        await made.waits.give(asked.token, Credential(secret="k-12345"), scope="user")
-    assert len(await made.waits.list()) == 1
+        await made.suspensions.give(asked.token, Credential(secret="k-12345"), scope="user")
+    assert len(await made.suspensions.list()) == 1
 
 
 async def test_who_may_not_answer_keeps_nothing(store: CredentialStore) -> None:
@@ -157,16 +157,16 @@ async def test_who_may_not_answer_keeps_nothing(store: CredentialStore) -> None:
     made = serving(Books(), store, waiting=WaitOptions(rule=rule))
     asked = waiting(await made.call(TOOL, SITE, ANN))
     with pytest.raises(NotAllowedAnswerError, match="only Ann"):
-        await made.waits.give(asked.token, Credential(secret="k-12345"), by="ben")
+        await made.suspensions.give(asked.token, Credential(secret="k-12345"), by="ben")
     assert await store.forget("user", "ann") == 0
 
 
 async def test_after_the_end_nothing_is_kept(store: CredentialStore) -> None:
     made = serving(Books(), store)
     asked = waiting(await made.call(TOOL, SITE, ANN))
-    await made.waits.cancel(asked.token)
+    await made.suspensions.cancel(asked.token)
     with pytest.raises(ConflictingAnswerError):
-        await made.waits.give(asked.token, Credential(secret="k-12345"))
+        await made.suspensions.give(asked.token, Credential(secret="k-12345"))
     assert await store.forget("user", "ann") == 0
 
 
@@ -188,12 +188,12 @@ async def test_a_secret_is_no_answer_and_reaches_no_journal(
     made = serving(Books(), store, engine=InProcessEngine(tmp_path / "runs.db"))
     asked = waiting(await made.call(TOOL, SITE, ANN))
     with pytest.raises(BadAnswerError) as refused:
-        await made.waits.answer(asked.token, answer)
-    assert "waits.give(token, Credential(secret=…))" in str(refused.value)
+        await made.suspensions.answer(asked.token, answer)
+    assert "suspensions.give(token, Credential(secret=…))" in str(refused.value)
     assert "k-12345" not in str(refused.value)
-    assert (await made.waits.answer(asked.token, {"available": False, "message": "Nobody has it."})).json == (
-        b'{"error":"Nobody has it."}'
-    )
+    assert (
+        await made.suspensions.answer(asked.token, {"available": False, "message": "Nobody has it."})
+    ).json == (b'{"error":"Nobody has it."}')
     await made.aclose()
     assert b"k-12345" not in all_bytes(tmp_path)
 
@@ -205,7 +205,7 @@ async def test_give_is_for_credentials_of_services_and_hosts_that_keep_them(stor
     made = runtime(Listing(asks), engine=InProcessEngine())
     asked = waiting(await made.call(TOOL, SITE, META))
     with pytest.raises(ToolgenError, match="this runtime has no credential store"):
-        await made.waits.give(asked.token, Credential(secret="k"))
+        await made.suspensions.give(asked.token, Credential(secret="k"))
 
 
 async def test_a_document_is_kept_found_and_dropped_once(store: CredentialStore) -> None:

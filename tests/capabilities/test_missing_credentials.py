@@ -61,7 +61,7 @@ async def test_the_call_waits_for_it_and_runs_again(executor: type[NeedsKey]) ->
         "set it in the environment as TOOLGEN_BOOK_STORE__API_KEY"
     )
     needs.key = "k-1"
-    assert (await made.waits.answer(asked.token, {"available": True})).status == "ok"
+    assert (await made.suspensions.answer(asked.token, {"available": True})).status == "ok"
 
 
 @pytest.mark.parametrize(

@@ -78,7 +78,7 @@ async def test_a_person_authorizes_and_the_call_goes_on(server: OAuthServer) -> 
         200,
         "Books is authorized. You may close this page.",
     )
-    assert (await host.runtime.waits.result(asked.token)).json == b'"read"'
+    assert (await host.runtime.suspensions.result(asked.token)).json == b'"read"'
     assert (await host.get()).json == b'"read"'
     assert server.grants == ["authorization_code"]
     waiting(await host.get(BEN))  # it is Ann's alone
@@ -120,7 +120,7 @@ async def test_a_store_that_fails_for_a_while_loses_no_authorization(server: OAu
     store.saves = 1
     assert (await host.callback.complete(brought, user="ann"))[0] == 200
     assert server.grants == ["authorization_code"]
-    assert (await host.runtime.waits.result(asked.token)).json == b'"read"'
+    assert (await host.runtime.suspensions.result(asked.token)).json == b'"read"'
 
 
 async def test_without_a_user_it_is_the_sessions(server: OAuthServer) -> None:
@@ -163,7 +163,7 @@ async def test_a_code_is_exchanged_once_by_requests_at_the_same_time(server: OAu
     completed = await asyncio.gather(*(host.callback.complete(brought, user="ann") for _ in range(3)))
     assert sorted(status for status, _ in completed) == [200, 400, 400]
     assert server.grants == ["authorization_code"]
-    assert (await host.runtime.waits.result(asked.token)).status == "ok"
+    assert (await host.runtime.suspensions.result(asked.token)).status == "ok"
 
 
 async def test_a_code_of_another_authorization_gives_no_token(server: OAuthServer) -> None:
@@ -254,7 +254,7 @@ async def test_after_a_cancellation_no_token_is_got(server: OAuthServer) -> None
     host = Host(server, "authorization_code")
     asked = waiting(await host.get())
     brought = await host.authorize(asked)
-    await host.runtime.waits.cancel(asked.token)
+    await host.runtime.suspensions.cancel(asked.token)
     assert (await host.callback.complete(brought, user="ann"))[0] == 410
     assert server.grants == []
 
@@ -277,7 +277,7 @@ async def test_the_mounted_callback_shows_text(server: OAuthServer) -> None:
         done = await browser.get(back, headers={"x-user": "ann"})
         assert (done.status_code, done.headers["content-type"]) == (200, "text/plain; charset=utf-8")
         assert done.headers["cache-control"] == "no-store"
-    assert (await host.runtime.waits.result(asked.token)).status == "ok"
+    assert (await host.runtime.suspensions.result(asked.token)).status == "ok"
 
 
 @pytest.mark.parametrize(

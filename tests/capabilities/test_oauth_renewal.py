@@ -145,7 +145,7 @@ async def test_where_the_server_refuses_for_good_the_person_is_asked_again(serve
     assert asked.kind == "credential"
     assert (await host.kept())["refresh_token"] == ""
     assert (await host.callback.complete(await host.authorize(asked), user="ann"))[0] == 200
-    assert (await host.runtime.waits.result(asked.token)).status == "ok"
+    assert (await host.runtime.suspensions.result(asked.token)).status == "ok"
 
 
 async def test_a_server_that_is_away_does_not_cost_the_refresh_token(server: OAuthServer) -> None:

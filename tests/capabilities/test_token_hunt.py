@@ -143,11 +143,11 @@ def capability(server: OAuthServer, folder: Path) -> CredentialsCapability:
 
 async def given(hunt: Hunt, runtime: Runtime, credentials: CredentialsCapability, kind: str) -> None:
     """Give the credential that the one call needs that waits."""
-    (asked,) = await runtime.waits.list()
+    (asked,) = await runtime.suspensions.list()
     hunt.texts.append(repr(asked))
     if kind != "code":
         credential = Credential(secret=SECRET, username="frank" if kind == "basic" else "")
-        await runtime.waits.give(asked.token, credential, by="ann", wait_s=None)
+        await runtime.suspensions.give(asked.token, credential, by="ann", wait_s=None)
         return
     assert asked.request is not None
     logging.disable()  # the browser of a person logs nothing here
@@ -157,7 +157,7 @@ async def given(hunt: Hunt, runtime: Runtime, credentials: CredentialsCapability
     query = parse_qs(response.headers["location"].partition("?")[2])
     said = {name: values[0] for name, values in query.items()}
     assert (await OAuthCallback(runtime, credentials).complete(said, user="ann"))[0] == 200
-    await runtime.waits.result(asked.token, wait_s=None)
+    await runtime.suspensions.result(asked.token, wait_s=None)
 
 
 @pytest.mark.exhaustive

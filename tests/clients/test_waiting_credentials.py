@@ -52,8 +52,8 @@ async def test_a_call_waits_for_its_credential_and_for_a_better_one(tmp_path: Pa
         runtime.tools.register(function_toolset("library.books", [func_tool(add_book)]))
         first = waiting(await runtime.call("add_book", {"id": "1"}, META))
         assert server.received == []
-        again = waiting(await runtime.waits.give(first.token, Credential(secret=SECRETS[0])))
-        result = await runtime.waits.give(again.token, Credential(secret=SECRETS[1]))
+        again = waiting(await runtime.suspensions.give(first.token, Credential(secret=SECRETS[0])))
+        result = await runtime.suspensions.give(again.token, Credential(secret=SECRETS[1]))
         assert (result.status, len(server.received)) == ("ok", 2)
         assert b"sensitive" in result.json
         await runtime.aclose()

@@ -129,7 +129,11 @@ def approve_in_browser(command: str, folder: Path) -> None:
 
 async def approve(url: str, token: str) -> None:
     async with browsing(url, token) as shown:
-        await shown.page.get_by_role("navigation", name="Places").get_by_role("link", name="Waits").click()
+        await (
+            shown.page.get_by_role("navigation", name="Places")
+            .get_by_role("link", name="Suspended calls")
+            .click()
+        )
         await shown.page.get_by_role("main").get_by_role("link", name='Allow "Add note"?').click()
         await shown.page.get_by_role("button", name="Approve exactly this").click()
         await expect(shown.page.get_by_text("Approved at")).to_be_visible()

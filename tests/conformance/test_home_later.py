@@ -54,4 +54,4 @@ async def test_a_firmware_update_is_delivered_by_another_process(
     said = await asyncio.to_thread(run, ROOT, *program)  # this process executes what is delivered
     assert said.splitlines() == ["25 percent", "50 percent", "100 percent", '{"version":"2.4.0"}']
     assert connection.execute("select id, percent from firmware_job").fetchall()[0][:] == (job.handle, 100)
-    assert await home.waits.list() == ()
+    assert await home.suspensions.list() == ()

@@ -32,7 +32,8 @@ async def main(path, answer, wait_s):
         print("ready", flush=True)
         for token in json.loads(sys.stdin.readline()):
             try:
-                result = await desk.waits.answer(token, json.loads(answer), by="jo", wait_s=float(wait_s))
+                document = json.loads(answer)
+                result = await desk.suspensions.answer(token, document, by="jo", wait_s=float(wait_s))
                 print(json.dumps([result.status, result.json.decode()]), flush=True)
             except ConflictingAnswerError:
                 print(json.dumps(["conflict", ""]), flush=True)
@@ -133,5 +134,5 @@ async def test_an_answer_is_kept_while_no_worker_is_there(tmp_path: Path) -> Non
             waiting = asyncio.ensure_future(told(process, tokens))
             async with disk.runtime() as worker:
                 assert await waiting == [("ok", f'"f{number} is empty"') for number in range(CALLS)]
-                assert await worker.waits.list() == ()
+                assert await worker.suspensions.list() == ()
     assert sorted(disk.emptied) == [f"f{number}" for number in range(CALLS)]

@@ -278,7 +278,7 @@ async def lead(runtime: Runtime, name: str) -> None:
 async def _order(runtime: Runtime, output: RunOutput, of: Callable[[str], str]) -> None:
     """Deliver pending work, and wait for the turn that it opens."""
     (work,) = output.pending
-    await runtime.waits.answer(work.token, of("delivered"))
+    await runtime.suspensions.answer(work.token, of("delivered"))
     opened = (
         agents_of(runtime)
         .client("x.top")
@@ -294,7 +294,7 @@ async def _direct(runtime: Runtime, meta: CallMeta, of: Callable[[str], str], ye
 
     async def answered(result: ToolResult, answer: Any) -> None:
         assert result.suspension is not None, result
-        assert (await runtime.waits.answer(result.suspension.token, answer)).status == "ok"
+        assert (await runtime.suspensions.answer(result.suspension.token, answer)).status == "ok"
 
     await answered(await runtime.call("wipe", {"name": of("direct")}, meta), yes)
     await answered(await runtime.call("sign_in", {}, meta), {"available": True})

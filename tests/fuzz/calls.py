@@ -48,7 +48,7 @@ class Caller:
         if result is None:
             return
         if result.suspension is not None:
-            result = await self._taken(self._runtime.waits.cancel(result.suspension.token, "enough"))
+            result = await self._taken(self._runtime.suspensions.cancel(result.suspension.token, "enough"))
         assert result is None or result.status in ends, result
         assert result is None or SECRET.encode() not in result.json, result
 
@@ -57,24 +57,26 @@ class Caller:
         chance, runtime = self._chance, self._runtime
         kind, answer = chance.random(), chance.choice(RIGHT[asked.kind])
         if kind < 0.2:
-            await self._taken(runtime.waits.answer(asked.token, chance.choice(WRONG)))
+            await self._taken(runtime.suspensions.answer(asked.token, chance.choice(WRONG)))
         elif kind < 0.3:
-            return await self._taken(runtime.waits.cancel(asked.token, "nobody answers"))
+            return await self._taken(runtime.suspensions.cancel(asked.token, "nobody answers"))
         elif kind < 0.4:
             return await self._forged(asked)
         elif kind < 0.6:
-            await self._taken(runtime.waits.answer(asked.token, answer, wait_s=0))
+            await self._taken(runtime.suspensions.answer(asked.token, answer, wait_s=0))
         elif kind < 0.8:
             await asyncio.gather(*(self._other(asked) for _ in range(2)))
-        kept = await self._taken(runtime.waits.answer(asked.token, answer, by="bob", wait_s=None))
-        again = await self._taken(runtime.waits.answer(asked.token, answer, by="bob", wait_s=None))
+        kept = await self._taken(runtime.suspensions.answer(asked.token, answer, by="bob", wait_s=None))
+        again = await self._taken(runtime.suspensions.answer(asked.token, answer, by="bob", wait_s=None))
         if kept is not None and again is not None:
             assert (kept.status, kept.json, kept.suspension) == (again.status, again.json, again.suspension)
         return again or await self._open(asked)
 
     async def _other(self, asked: Suspended) -> None:
         """Give an answer beside others; its coroutine is made where it is awaited."""
-        await self._taken(self._runtime.waits.answer(asked.token, self._chance.choice(RIGHT[asked.kind])))
+        await self._taken(
+            self._runtime.suspensions.answer(asked.token, self._chance.choice(RIGHT[asked.kind]))
+        )
 
     async def _forged(self, asked: Suspended) -> ToolResult | None:
         """Put an answer into the journal that nobody gave; the same is asked again."""
@@ -92,7 +94,7 @@ class Caller:
 
     async def _open(self, asked: Suspended) -> ToolResult | None:
         """Return what the run of a call waits for now; None where it is over."""
-        for one in await self._runtime.waits.list(self._session):
+        for one in await self._runtime.suspensions.list(self._session):
             if one.run_id == asked.run_id:
                 return ToolResult(tool=one.tool, status="suspended", suspensions=(one,))
         return None

@@ -58,16 +58,18 @@ class Client:
         """Deliver what goes on after its run, maybe twice."""
         for answer in self._chance.sample(RIGHT["pending"], self._chance.randrange(3)):
             with suppress(ToolgenError):
-                await self._runtime.waits.answer(work.token, answer)
+                await self._runtime.suspensions.answer(work.token, answer)
 
     async def finish(self, asked: Suspended) -> None:
         """End work that goes on by itself: deliver its result, or take it back."""
         with suppress(ToolgenError):
             if self._chance.random() < 0.2:
-                await self._runtime.waits.cancel(asked.token, "nobody needs it")
+                await self._runtime.suspensions.cancel(asked.token, "nobody needs it")
             else:
                 answer = self._chance.choice(RIGHT["pending"])
-                await self._runtime.waits.answer(asked.token, answer, wait_s=self._chance.choice((0, 30.0)))
+                await self._runtime.suspensions.answer(
+                    asked.token, answer, wait_s=self._chance.choice((0, 30.0))
+                )
 
     async def _answer(self, handle: RunHandle, asked: Suspended) -> None:
         """Do one thing about what is asked; two at once now and then."""
@@ -85,12 +87,12 @@ class Client:
             elif asked.kind == "pause":
                 await handle.resume(chance.choice(("", "go on")))
             elif kind < 0.13 and asked.token:
-                await self._runtime.waits.cancel(asked.token, "nobody answers")
+                await self._runtime.suspensions.cancel(asked.token, "nobody answers")
             elif kind < 0.25:
                 await handle.answer(asked, chance.choice(WRONG))
             elif kind < 0.5 and asked.token:
                 session = chance.choice((None, None, self._session, "another"))
-                await self._runtime.waits.answer(asked.token, self._right(asked), session_id=session)
+                await self._runtime.suspensions.answer(asked.token, self._right(asked), session_id=session)
             else:
                 await handle.answer(asked, self._right(asked))
 
@@ -110,7 +112,7 @@ class Client:
                             .start("Me too.", session_id=self._session)
                         )
                     case 2:
-                        await self._runtime.waits.list(self._session)
+                        await self._runtime.suspensions.list(self._session)
                     case _:
                         await self._speak(handle)
 

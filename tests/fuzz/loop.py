@@ -184,7 +184,7 @@ class World:
                 facts = given["facts"]
                 owner = agents_of(runtime).client(facts.get("client") or facts["agent"])
                 await client.drive(owner.handle(turns[-1].run_id, session_id=facts["session_id"]))
-            elif waits := await runtime.waits.list():
+            elif waits := await runtime.suspensions.list():
                 await client.finish(waits[0])
             else:  # it is answered, and opens the turn that gets its result
                 await asyncio.sleep(1)
@@ -213,7 +213,7 @@ class World:
         _check_pairs(messages)
         told = {one.id for message in messages if isinstance(message, ToolMessage) for one in message.answers}
         assert ended <= told, ended - told
-        assert await runtime.waits.list() == ()
+        assert await runtime.suspensions.list() == ()
         twice = [key for key, times in self.tools.ran.items() if times > 1]
         assert not twice, twice
         wrong = [*self._low.wrong, *self._top.wrong]

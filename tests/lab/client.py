@@ -140,7 +140,7 @@ class Client:
 
     async def _answer_all(self, session: str) -> bool:
         """Answer what waits in a session, and return whether anything did."""
-        waiting = await _patiently(lambda: self._runtime.waits.list(session))
+        waiting = await _patiently(lambda: self._runtime.suspensions.list(session))
         await asyncio.gather(*(self._answer(asked, session) for asked in waiting))
         return bool(waiting)
 
@@ -167,7 +167,7 @@ class Client:
 
     async def _say(self, token: str, where: dict[str, Any], answer: Any) -> None:
         async def deliver() -> str:
-            return (await self._runtime.waits.answer(token, answer, by="jo", wait_s=1.0)).status
+            return (await self._runtime.suspensions.answer(token, answer, by="jo", wait_s=1.0)).status
 
         self._ledger.write("answering", **where, answer=answer)
         try:
@@ -176,7 +176,7 @@ class Client:
             self._ledger.write("refused", **where, answer=answer, error=type(error).__name__)
             if isinstance(error, LateAnswerError):  # of an ended session, it waits until it is taken back
                 with suppress(SuspensionError, UnknownRunError):
-                    await _patiently(lambda: self._runtime.waits.cancel(token, "nobody hears of it"))
+                    await _patiently(lambda: self._runtime.suspensions.cancel(token, "nobody hears of it"))
         else:
             self._ledger.write("answered", **where, answer=answer, status=status)
 

@@ -95,7 +95,7 @@ def tools_of(world: World) -> list[str]:
 async def _check_question(world: World, door: Door) -> None:
     """Check that one call waits, and that it says what it wants and for whom."""
     async with door.process() as runtime:
-        (asked,) = await runtime.waits.list("s")
+        (asked,) = await runtime.suspensions.list("s")
     outcome = world.cell.outcome
     assert (asked.kind, asked.tool) == (ASKED_AS[outcome], tools_of(world)[-1])
     assert QUESTIONS[outcome] in asked.question
@@ -110,13 +110,13 @@ async def _deliver(world: World, door: Door) -> list[str]:
     """
     async with door.process() as runtime:
         if world.cell.outcome != "pending" and world.cell.door != "detached work":
-            assert await runtime.waits.list("s") == ()
+            assert await runtime.suspensions.list("s") == ()
             return []
         work = await _work(runtime)
         assert (work.kind, work.tool, work.handle) == ("pending", tools_of(world)[-1], "job-1")
         assert work.requested_by == FACTS.requested_by
         given: Json = {"error": "it broke"} if world.cell.outcome == "error" else FILE
-        result = await runtime.waits.answer(work.token, given, session_id="s", by="the job")
+        result = await runtime.suspensions.answer(work.token, given, session_id="s", by="the job")
         assert result.status == ("error" if world.cell.outcome == "error" else "ok")
         assert runtime.engine is not None
         await runtime.engine.result(work.run_id)
@@ -128,7 +128,7 @@ async def _deliver(world: World, door: Door) -> list[str]:
 async def _work(runtime: Runtime) -> Suspended:
     """Return the one work that goes on; the run that waits for its result may just begin."""
     async with asyncio.timeout(PATIENCE_S):
-        while not (waiting := await runtime.waits.list("s")):  # noqa: ASYNC110  # nobody tells of it
+        while not (waiting := await runtime.suspensions.list("s")):  # noqa: ASYNC110  # nobody tells of it
             await asyncio.sleep(0.01)
     (work,) = waiting
     return work

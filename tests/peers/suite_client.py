@@ -46,7 +46,7 @@ async def main(url: str) -> None:
         for result in results:
             print(result.status, result.json.decode())
             if result.suspension is not None:
-                answered = await runtime.waits.answer(result.suspension.token, {"confirmed": True})
+                answered = await runtime.suspensions.answer(result.suspension.token, {"confirmed": True})
                 print(answered.status, answered.json.decode())
 
 

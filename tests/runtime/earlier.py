@@ -51,5 +51,5 @@ async def earlier(
     record = made._waits.seal(RUN, FIRST, frozen_with(spec, **facts))
     await engine.start_run(LOOP, {"frozen": record.document, "version": VERSION}, run_id=RUN, session="s")
     await engine.settled(RUN)
-    (listed,) = await made.waits.list("s")
+    (listed,) = await made.suspensions.list("s")
     return listed

@@ -76,8 +76,8 @@ async def granted(runtime: Runtime, terms: Any = ANYWHERE, path: str = "/srv/a")
     """Grant by the answer to a call, and return the grant."""
     waiting = await asked(runtime, path)
     answer = {"approved": True, "grant": terms}
-    assert (await runtime.waits.answer(waiting.token, answer, by="jo")).status == "ok"
-    return (await runtime.waits.grants("s"))[0]
+    assert (await runtime.suspensions.answer(waiting.token, answer, by="jo")).status == "ok"
+    return (await runtime.suspensions.grants("s"))[0]
 
 
 async def status(runtime: Runtime, path: str = "/srv/b", meta: CallMeta = META) -> str:

@@ -57,14 +57,14 @@ async def test_a_result_that_does_not_fit_is_refused_and_another_one_taken(
     work = await asked(file, pends, long_running=LongRunningSpec())
     async with Runtime(engine=InProcessEngine(file, worker=False)) as desk:
         with pytest.raises(BadAnswerError, match="does not fit") as error:
-            await desk.waits.answer(work.token, result, wait_s=0)
+            await desk.suspensions.answer(work.token, result, wait_s=0)
         assert path in str(error.value)
-        assert (await desk.waits.answer(work.token, EMPTY, wait_s=0)).status == "running"
+        assert (await desk.suspensions.answer(work.token, EMPTY, wait_s=0)).status == "running"
         with pytest.raises(ConflictingAnswerError) as differently:
-            await desk.waits.answer(work.token, {"error": "no power"}, wait_s=0)
+            await desk.suspensions.answer(work.token, {"error": "no power"}, wait_s=0)
         assert "the first answer counts" in differently.value.hint
     async with runtime(Listing(), spec(long_running=LongRunningSpec()), engine=InProcessEngine(file)) as made:
-        assert (await made.waits.answer(work.token, EMPTY)).status == "ok"
+        assert (await made.suspensions.answer(work.token, EMPTY)).status == "ok"
 
 
 async def test_what_a_person_adds_to_an_approval_has_to_fit(tmp_path: Path) -> None:
@@ -73,11 +73,11 @@ async def test_what_a_person_adds_to_an_approval_has_to_fit(tmp_path: Path) -> N
     call = await asked(file, confirm=confirm)
     async with Runtime(engine=InProcessEngine(file, worker=False)) as desk:
         with pytest.raises(BadAnswerError, match=r"keep_cents must be of type integer, not string"):
-            await desk.waits.answer(
+            await desk.suspensions.answer(
                 call.token, {"approved": True, "payload": {"keep_cents": "many"}}, wait_s=0
             )
         good: Json = {"approved": True, "payload": {"keep_cents": 5}}
-        assert (await desk.waits.answer(call.token, good, wait_s=0)).status == "running"
+        assert (await desk.suspensions.answer(call.token, good, wait_s=0)).status == "running"
 
 
 TREE: dict[str, Any] = {
@@ -274,8 +274,8 @@ async def test_one_or_several_choices_are_asked_for(
     misfits: list[Json] = ["c", ["c"], 7, {"const": "a"}]
     for bad in misfits:
         with pytest.raises(BadAnswerError, match="does not fit"):
-            await made.waits.answer(question.token, {"f": bad} if is_field else bad)
-    await made.waits.answer(question.token, {"f": good} if is_field else good)
+            await made.suspensions.answer(question.token, {"f": bad} if is_field else bad)
+    await made.suspensions.answer(question.token, {"f": good} if is_field else good)
     assert seen == [{"f": good} if is_field else good]
 
 

@@ -18,7 +18,7 @@ Call = Callable[[Runtime, Suspended], Awaitable[ToolResult]]
 
 
 async def answering(runtime: Runtime, asked: Suspended) -> ToolResult:
-    return await runtime.waits.answer_as_caller(asked.token, YES, session_id="s")
+    return await runtime.suspensions.answer_as_caller(asked.token, YES, session_id="s")
 
 
 async def making_again(runtime: Runtime, asked: Suspended) -> ToolResult:
@@ -26,11 +26,11 @@ async def making_again(runtime: Runtime, asked: Suspended) -> ToolResult:
 
 
 async def making_again_detached(runtime: Runtime, asked: Suspended) -> ToolResult:
-    return await runtime.waits.answer_as_caller(asked.token, YES, is_detached=lambda: True)
+    return await runtime.suspensions.answer_as_caller(asked.token, YES, is_detached=lambda: True)
 
 
 async def answering_for_another(runtime: Runtime, asked: Suspended) -> ToolResult:
-    return await runtime.waits.answer(asked.token, YES)
+    return await runtime.suspensions.answer(asked.token, YES)
 
 
 async def asked_of(runtime: Runtime) -> Suspended:
@@ -125,7 +125,7 @@ async def test_another_process_cancels_what_was_asked_in_one_that_is_gone(
         asked = await asked_of(runtime)
     async with served(bank, InProcessEngine(path)) as runtime, asyncio.timeout(30):
         if again is making_again:
-            await runtime.waits.answer(asked.token, YES, wait_s=0)
+            await runtime.suspensions.answer(asked.token, YES, wait_s=0)
         call = begun(again(runtime, asked))
         await bank.holding.wait()
         for _ in range(50):
@@ -141,7 +141,7 @@ async def test_a_question_stays_open_whose_caller_is_cancelled(engine: InProcess
     call = begun(making_again(runtime, asked))
     await asyncio.sleep(0)
     await cancelled(call)
-    assert [one.id for one in await runtime.waits.list()] == [asked.id]
+    assert [one.id for one in await runtime.suspensions.list()] == [asked.id]
 
 
 class _Noting(InProcessEngine):
@@ -163,7 +163,7 @@ def test_the_end_of_the_event_loop_is_no_cancellation_of_an_approved_call(again:
     async def main() -> None:
         runtime = served(bank, engine)
         asked = await asked_of(runtime)
-        await runtime.waits.answer(asked.token, YES, wait_s=0)
+        await runtime.suspensions.answer(asked.token, YES, wait_s=0)
         await bank.holding.wait()
         left.append(begun(again(runtime, asked)))
         for _ in range(50):

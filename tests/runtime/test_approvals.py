@@ -62,9 +62,9 @@ async def test_the_client_gets_all_that_will_run(engine: InProcessEngine) -> Non
     assert waiting.question == f"Run {HIDDEN[:200]}… [30 more characters] on staging?"
     assert waiting.is_shortened
     assert "drop table" not in repr(waiting)  # a log shows it in short
-    (listed,) = await made.waits.list("s")
+    (listed,) = await made.suspensions.list("s")
     assert (listed.arguments, listed.is_shortened) == (waiting.arguments, True)
-    await made.waits.answer(waiting.token, {"approved": True})
+    await made.suspensions.answer(waiting.token, {"approved": True})
     assert database.ran == [waiting.arguments["query"]]
 
 
@@ -87,14 +87,16 @@ async def test_a_token_shows_what_it_answers(engine: InProcessEngine) -> None:
     made = Database().runtime(engine)
     waiting = (await made.call("run_query", {"query": HIDDEN}, META)).suspension
     assert waiting is not None
-    assert await made.waits.show(waiting.token) == waiting
-    assert await made.waits.show(waiting.token, session_id="s") == waiting
+    assert await made.suspensions.show(waiting.token) == waiting
+    assert await made.suspensions.show(waiting.token, session_id="s") == waiting
     with pytest.raises(ForeignAnswerError):
-        await made.waits.show(waiting.token, session_id="another")
+        await made.suspensions.show(waiting.token, session_id="another")
     with pytest.raises(UnknownSuspensionError):
-        await made.waits.show(waiting.id)
-    await made.waits.answer(waiting.token, {"approved": False})
-    assert (await made.waits.show(waiting.token)).arguments == waiting.arguments  # of what was answered, too
+        await made.suspensions.show(waiting.id)
+    await made.suspensions.answer(waiting.token, {"approved": False})
+    assert (
+        await made.suspensions.show(waiting.token)
+    ).arguments == waiting.arguments  # of what was answered, too
 
 
 async def told(made: Runtime, events: Events) -> list[Event]:
@@ -159,7 +161,7 @@ async def test_a_tool_that_asks_is_run_again_with_what_the_model_said(engine: In
         waiting = (await made.call("send", b' {"to":  ["a@x.example"] } ', META)).suspension
         assert waiting is not None
         assert waiting.arguments == {"to": ["a@x.example"]}
-        assert (await made.waits.answer(waiting.token, "yes")).status == "ok"
+        assert (await made.suspensions.answer(waiting.token, "yes")).status == "ok"
         events.close()
         seen = [event async for event in subscription]
     assert heard == [["a@x.example"], ["a@x.example"]]
@@ -178,7 +180,7 @@ async def test_an_answered_call_waits_where_too_many_calls_wait_already(
     holder = asyncio.create_task(made.call("pay", {"amount": 1}, META))
     await bank.holding.wait()
     assert asked is not None
-    answered = asyncio.create_task(made.waits.answer(asked.token, answer, by="jo"))
+    answered = asyncio.create_task(made.suspensions.answer(asked.token, answer, by="jo"))
     while not (answered.done() or made._services.scheduler._queues.waiting):  # noqa: ASYNC110  # of another task
         await asyncio.sleep(0)
     assert bank.hold is not None

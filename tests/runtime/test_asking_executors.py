@@ -36,8 +36,8 @@ async def test_what_an_executor_keeps_comes_back_with_the_answer(engine: InProce
     made = runtime(Listing(asks), engine=engine)
     first = await made.call(TOOL, SITE, META)
     assert "opaque" not in repr(waiting(first))
-    second = await made.waits.answer(waiting(first).token, "the second")
-    third = await made.waits.answer(waiting(second).token, {"available": True})
+    second = await made.suspensions.answer(waiting(first).token, "the second")
+    third = await made.suspensions.answer(waiting(second).token, {"available": True})
     assert third.status == "ok"
     assert seen == [
         (None, None),
@@ -55,7 +55,7 @@ async def test_a_raw_executor_may_ask(engine: InProcessEngine) -> None:
     made = runtime(serve, engine=engine)
     asked = await made.call(TOOL, SITE, META)
     assert waiting(asked).question == "Which floor?"
-    assert (await made.waits.answer(waiting(asked).token, "the second")).status == "ok"
+    assert (await made.suspensions.answer(waiting(asked).token, "the second")).status == "ok"
 
 
 async def lost(payload: Any, ctx: ToolContext) -> Any:

@@ -117,7 +117,7 @@ async def test_a_token_is_in_no_event() -> None:
     made = runtime(Listing(), confirmed, engine=InProcessEngine(), events=events)
     result = await made.call(TOOL, SITE, META)
     assert result.suspension is not None
-    await made.waits.answer(result.suspension.token, {"approved": True})
+    await made.suspensions.answer(result.suspension.token, {"approved": True})
     events.close()
     seen = [as_json(event) async for event in told]
     types = [event["type"] for event in seen]

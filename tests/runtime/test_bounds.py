@@ -167,10 +167,10 @@ async def test_a_delivered_result_holds_to_it_and_another_one_may_be_delivered()
     assert waiting is not None
     wrong: dict[str, Json] = {"rows": ["a"], "returned": 2, "truncated": False}
     with pytest.raises(BadAnswerError, match="returned is 2, but the result has 1 item"):
-        await made.waits.answer(waiting.token, wrong)
-    done = await made.waits.answer(waiting.token, {**wrong, "returned": 1})
+        await made.suspensions.answer(waiting.token, wrong)
+    done = await made.suspensions.answer(waiting.token, {**wrong, "returned": 1})
     assert done.bounds == Bounds(returned=1, truncated=False)
-    again = await made.waits.answer(waiting.token, {**wrong, "returned": 1})
+    again = await made.suspensions.answer(waiting.token, {**wrong, "returned": 1})
     assert again.bounds == done.bounds
 
 

@@ -130,7 +130,7 @@ async def test_a_call_that_asks_is_suspended_for_whoever_joins_it() -> None:
             again = await execute(runtime, name, arguments, f"call_{name}")
             assert (first.status, first.suspensions) == ("suspended", again.suspensions)
             assert first.suspension is not None
-            ended = await runtime.waits.answer(first.suspension.token, answer)
+            ended = await runtime.suspensions.answer(first.suspension.token, answer)
             after = await execute(runtime, name, arguments, f"call_{name}")
             assert (ended.status, ended.result) == ("ok", result)
             assert (after.status, after.json, after.suspensions) == ("ok", ended.json, ())
@@ -145,7 +145,7 @@ async def test_work_that_was_acknowledged_is_pending_for_whoever_joins_it() -> N
         assert (first.status, first.json, again.json) == ("pending", b'"ordered"', b'"ordered"')
         assert first.suspension is not None
         assert first.suspensions == again.suspensions
-        await runtime.waits.answer(first.suspension.token, "here it is")
+        await runtime.suspensions.answer(first.suspension.token, "here it is")
         assert (await execute(runtime, "order")).json == b'"here it is"'
     assert desk.did == {"order": 1}
 

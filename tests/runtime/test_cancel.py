@@ -76,7 +76,7 @@ async def test_what_waits_can_be_taken_back(
     token = await token_of(made)
     ran = len(executor.calls)
     told = events.subscribe(types=["tool_end"])
-    result = await made.waits.cancel(token, "the guest left")
+    result = await made.suspensions.cancel(token, "the guest left")
     assert (result.tool_call_id, len(executor.calls)) == ("c1", ran)
     if made_of is LONG:  # it has begun elsewhere
         why = "the guest left; the work may be done all the same"
@@ -84,27 +84,27 @@ async def test_what_waits_can_be_taken_back(
     else:
         denial = {"error": "the guest left", "code": "canceled"}
         assert (result.status, json.loads(result.json)) == ("denied", denial)
-    again = await made.waits.cancel(token, "in other words")
+    again = await made.suspensions.cancel(token, "in other words")
     assert (again.status, again.json) == (result.status, result.json)
     with pytest.raises(ConflictingAnswerError):
-        await made.waits.answer(token, answer)
-    assert await made.waits.list() == ()
+        await made.suspensions.answer(token, answer)
+    assert await made.suspensions.list() == ()
     events.close()
     assert [event.type async for event in told] == ["tool_end"]
 
 
 async def test_without_a_reason_the_model_is_told_that_it_was_canceled(engine: InProcessEngine) -> None:
     made = runtime(Listing(), CONFIRMED, engine=engine)
-    result = await made.waits.cancel(await token_of(made))
+    result = await made.suspensions.cancel(await token_of(made))
     assert json.loads(result.json) == {"error": "list_devices was canceled", "code": "canceled"}
 
 
 async def test_what_was_answered_cannot_be_taken_back(engine: InProcessEngine) -> None:
     made = runtime(Listing(), CONFIRMED, engine=engine)
     token = await token_of(made)
-    await made.waits.answer(token, {"approved": True})
+    await made.suspensions.answer(token, {"approved": True})
     with pytest.raises(ConflictingAnswerError):
-        await made.waits.cancel(token)
+        await made.suspensions.cancel(token)
 
 
 @pytest.mark.asyncio(loop_factories=["virtual"])
@@ -112,16 +112,16 @@ async def test_taking_back_is_refused_as_answers_are(engine: InProcessEngine) ->
     made = runtime(Listing(), CONFIRMED, engine=engine, waiting=WaitOptions(clock=now, expires_s=60))
     token = await token_of(made)
     with pytest.raises(UnknownSuspensionError):
-        await made.waits.cancel(f"{token}x")
+        await made.suspensions.cancel(f"{token}x")
     with pytest.raises(ForeignAnswerError):
-        await made.waits.cancel(token, session_id="another")
+        await made.suspensions.cancel(token, session_id="another")
     with pytest.raises(BadAnswerError):
-        await made.waits.cancel(token, "\ud800")
+        await made.suspensions.cancel(token, "\ud800")
     with pytest.raises(NoEngineError, match="this runtime cannot suspend calls: it has no engine"):
-        await Runtime().waits.cancel(token)
+        await Runtime().suspensions.cancel(token)
     await asyncio.sleep(61)
     with pytest.raises(LateAnswerError):
-        await made.waits.cancel(token)
+        await made.suspensions.cancel(token)
 
 
 async def test_of_an_answer_and_its_opposite_at_once_one_wins(engine: InProcessEngine) -> None:
@@ -130,7 +130,9 @@ async def test_of_an_answer_and_its_opposite_at_once_one_wins(engine: InProcessE
     token = await token_of(made)
     given = await asyncio.gather(
         *(
-            made.waits.answer(token, {"approved": True}) if number % 2 else made.waits.cancel(token)
+            made.suspensions.answer(token, {"approved": True})
+            if number % 2
+            else made.suspensions.cancel(token)
             for number in range(8)
         ),
         return_exceptions=True,
@@ -147,7 +149,7 @@ async def test_those_who_watch_see_a_question_closed(engine: InProcessEngine) ->
     waiting = (await made.call(TOOL, SITE, META)).suspension
     assert waiting is not None
     await told.batch()
-    await made.waits.cancel(waiting.token, "the guest left")
+    await made.suspensions.cancel(waiting.token, "the guest left")
     events.close()
     first, last = [event async for event in told]
     assert first.type == "tool_authorization"
@@ -163,11 +165,11 @@ async def test_only_pending_work_has_progress(
     made = runtime(Listing(does), made_of, engine=engine)
     token = await token_of(made)
     if made_of is LONG:
-        await made.waits.progress(token, 0.5)
+        await made.suspensions.progress(token, 0.5)
     else:
         with pytest.raises(UnknownSuspensionError, match="does not belong to pending work"):
-            await made.waits.progress(token, 0.5)
-    assert (await made.waits.answer(token, answer)).status in ("ok", "suspended")
+            await made.suspensions.progress(token, 0.5)
+    assert (await made.suspensions.answer(token, answer)).status in ("ok", "suspended")
 
 
 async def test_a_run_of_an_agent_goes_on_when_what_it_waits_for_is_taken_back(
@@ -186,9 +188,9 @@ async def test_a_run_of_an_agent_goes_on_when_what_it_waits_for_is_taken_back(
     async with made:
         run = await agents_of(made).client("a.b").start("Where?", session_id="s")
         (awaiting,) = (await run.settled()).awaiting
-        result = await made.waits.cancel(awaiting.token, "the guest left")
+        result = await made.suspensions.cancel(awaiting.token, "the guest left")
         output = await run.result()
-        again = await made.waits.cancel(awaiting.token)
+        again = await made.suspensions.cancel(awaiting.token)
     assert (result.status, result.json) == ("denied", b'{"error":"the guest left","code":"canceled"}')
     assert (output.text, again.json) == ("Never mind.", result.json)
 
@@ -198,6 +200,6 @@ async def test_taking_back_waits_as_long_as_it_is_told(tmp_path: Path) -> None:
     async with runtime(Listing(), CONFIRMED, engine=InProcessEngine(file)) as made:
         token = await token_of(made)
     async with Runtime(engine=InProcessEngine(file, worker=False)) as desk:  # nobody executes runs
-        assert (await desk.waits.cancel(token, "the guest left", wait_s=0)).status == "running"
+        assert (await desk.suspensions.cancel(token, "the guest left", wait_s=0)).status == "running"
     async with runtime(Listing(), CONFIRMED, engine=InProcessEngine(file)) as made:
-        assert (await made.waits.cancel(token, "the guest left", wait_s=None)).status == "denied"
+        assert (await made.suspensions.cancel(token, "the guest left", wait_s=None)).status == "denied"

@@ -57,7 +57,7 @@ async def test_one_start_under_a_wrong_clock_ends_nothing(
     machine.wall = NOW + YEARS
     with caplog.at_level(logging.ERROR, "toolgen.engines"):
         async with machine.working() as (made, engine):
-            assert await made.waits.list("s") == (first,)
+            assert await made.suspensions.list("s") == (first,)
             assert engine.held_s == YEARS
             second = waiting(await made.call(TOOL, SITE, META))
             assert second.expires_at == NOW + 7 * DAY, "it does not live for ten years"
@@ -66,15 +66,15 @@ async def test_one_start_under_a_wrong_clock_ends_nothing(
     machine.wall = NOW + DAY
     async with machine.working() as (made, engine):
         assert engine.held_s == 0.0
-        assert {one.id for one in await made.waits.list("s")} == {first.id, second.id}
-        assert (await made.waits.answer(first.token, YES)).status == "ok"
+        assert {one.id for one in await made.suspensions.list("s")} == {first.id, second.id}
+        assert (await made.suspensions.answer(first.token, YES)).status == "ok"
 
 
 async def test_what_waits_can_be_answered_under_a_wrong_clock(machine: Machine) -> None:
     asked = await machine.asked()
     machine.wall = NOW + YEARS
     async with machine.working() as (made, _):
-        assert (await made.waits.answer(asked.token, YES)).status == "ok"
+        assert (await made.suspensions.answer(asked.token, YES)).status == "ok"
 
 
 async def test_an_operator_who_trusts_the_clock_lets_it_count(machine: Machine) -> None:
@@ -86,8 +86,8 @@ async def test_an_operator_who_trusts_the_clock_lets_it_count(machine: Machine) 
         await engine.release_clock()
         assert engine.held_s == 0.0
         with pytest.raises(LateAnswerError):
-            await made.waits.answer(asked.token, YES)
-        assert await made.waits.list("s") == ()
+            await made.suspensions.answer(asked.token, YES)
+        assert await made.suspensions.list("s") == ()
     async with machine.working() as (_, engine):
         assert engine.held_s == 0.0
 
@@ -102,7 +102,7 @@ async def test_it_may_be_released_before_the_worker_starts(machine: Machine) -> 
     async with machine.working() as (made, engine):
         assert engine.held_s == 0.0
         with pytest.raises(LateAnswerError):
-            await made.waits.answer(asked.token, YES)
+            await made.suspensions.answer(asked.token, YES)
 
 
 async def test_some_weeks_are_no_leap(machine: Machine) -> None:
@@ -111,13 +111,13 @@ async def test_some_weeks_are_no_leap(machine: Machine) -> None:
     async with machine.working() as (made, engine):
         assert engine.held_s == 0.0
         with pytest.raises(LateAnswerError):
-            await made.waits.answer(asked.token, YES)
+            await made.suspensions.answer(asked.token, YES)
 
 
 async def test_where_nothing_would_end_any_clock_is_trusted(machine: Machine) -> None:
     asked = await machine.asked()
     async with machine.working() as (made, _):
-        await made.waits.answer(asked.token, YES)
+        await made.suspensions.answer(asked.token, YES)
     machine.wall = NOW + YEARS
     async with machine.working() as (_, engine):
         assert engine.held_s == 0.0
@@ -126,10 +126,10 @@ async def test_where_nothing_would_end_any_clock_is_trusted(machine: Machine) ->
 async def test_nothing_is_forgotten_by_a_wrong_clock(machine: Machine) -> None:
     asked = await machine.asked()
     async with machine.working(keep_s=90 * DAY) as (made, _):
-        await made.waits.answer(asked.token, YES)
+        await made.suspensions.answer(asked.token, YES)
     machine.wall = NOW + YEARS
     async with machine.working(keep_s=90 * DAY) as (made, engine):
         assert engine.held_s > 0
         again = waiting(await made.call(TOOL, SITE, META))
-        await made.waits.answer(again.token, YES)
+        await made.suspensions.answer(again.token, YES)
         assert len(await engine.list_runs()) == 2

@@ -42,7 +42,7 @@ async def begun(runtime: Runtime, bank: Bank, how: str) -> asyncio.Task[ToolResu
     if how == "delivered":
         asked = (await made).suspension
         assert asked is not None
-        assert (await runtime.waits.answer(asked.token, YES, wait_s=0)).status == "running"
+        assert (await runtime.suspensions.answer(asked.token, YES, wait_s=0)).status == "running"
     await bank.holding.wait()
     if how == "left":
         made.cancel()
@@ -201,7 +201,7 @@ async def test_no_call_begins_while_a_runtime_is_closed_or_after(engine: InProce
         asking = await runtime.call("pay_approved", {"amount": 7}, META)
         assert isinstance(asking.error, RuntimeClosedError)
         with pytest.raises(EngineClosedError):
-            await runtime.waits.answer(asked.token, YES)
+            await runtime.suspensions.answer(asked.token, YES)
     assert bank.paid == [("pay", 5)]
     assert not engine.is_worker
     assert made is not None

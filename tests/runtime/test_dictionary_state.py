@@ -157,7 +157,7 @@ async def test_a_call_that_is_answered_writes_again_and_once(states: StateStore)
         asked = await runtime.call("asks", {}, ANN)
         assert asked.suspension is not None
         assert await states.load("session", "s") == {}
-        done = await runtime.waits.answer(asked.suspension.token, 3, session_id="s")
+        done = await runtime.suspensions.answer(asked.suspension.token, 3, session_id="s")
     assert done.result == 1
     assert await states.load("session", "s") == {"runs": 1, "log": ["run"]}
 
@@ -185,7 +185,7 @@ async def test_a_long_running_function_keeps_its_state_when_its_work_begins(
         begun = await runtime.call("orders", {}, ANN)
         assert begun.suspension is not None
         assert await states.load("session", "s") == {"job": "job-1", "runs": 1}
-        done = await runtime.waits.answer(begun.suspension.token, "shipped", session_id="s")
+        done = await runtime.suspensions.answer(begun.suspension.token, "shipped", session_id="s")
     assert done.result == "shipped"
     assert await states.load("session", "s") == {"job": "job-1", "runs": 1}
 

@@ -290,9 +290,9 @@ async def test_an_approved_call_of_a_tool_that_was_disabled_meanwhile_is_not_exe
         token = await asked(made)
         await made.tools.disable(TOOL, "the hub is on fire")
         async with events.subscribe() as told:
-            result = await made.waits.answer(token, {"approved": True}, by="jo")
+            result = await made.suspensions.answer(token, {"approved": True}, by="jo")
             assert (result.status, result.json.decode()) == ("error", WHY)
-            again = await made.waits.answer(token, {"approved": True}, by="jo")
+            again = await made.suspensions.answer(token, {"approved": True}, by="jo")
             assert (again.status, again.json.decode()) == ("error", WHY)
             seen = [
                 (
@@ -309,7 +309,7 @@ async def test_an_approved_call_of_a_tool_that_was_disabled_meanwhile_is_not_exe
             ("tool_end", "", "", ""),
         ]
         await made.tools.enable(TOOL)
-        assert not await made.waits.list()
+        assert not await made.suspensions.list()
         assert not executor.calls
 
 
@@ -324,5 +324,5 @@ async def test_a_denial_and_the_result_of_work_elsewhere_count_although_the_tool
     async with runtime(Listing(works), working, engine=engine, disabled=switch) as made:
         token = await asked(made)
         await made.tools.disable(TOOL)
-        result = await made.waits.answer(token, {"devices": [], "returned": 0, "truncated": False})
+        result = await made.suspensions.answer(token, {"devices": [], "returned": 0, "truncated": False})
         assert result.status == "ok"

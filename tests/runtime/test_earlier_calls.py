@@ -32,7 +32,7 @@ async def test_an_approval_of_a_tool_that_is_the_same_runs_it(engine: InProcessE
     executor = Listing()
     made = runtime(executor, CONFIRMED, engine=engine)
     asked = await earlier(made, engine, CONFIRMED)
-    assert (await made.waits.answer(asked.token, YES)).status == "ok"
+    assert (await made.suspensions.answer(asked.token, YES)).status == "ok"
     assert [payload.site_id for payload in executor.calls] == ["s1"]
 
 
@@ -42,13 +42,13 @@ async def test_a_tool_that_became_destructive_is_asked_about_again(engine: InPro
     made = runtime(executor, replace(READS, annotations=DESTRUCTIVE), engine=engine, events=events)
     asked = await earlier(made, engine, READS)
     told = events.subscribe(types=["approval_requested"])
-    again = await made.waits.answer(asked.token, YES)
+    again = await made.suspensions.answer(asked.token, YES)
     assert (again.status, executor.calls) == ("suspended", [])
     renewed = waiting(again)
     assert (renewed.reason, renewed.question, renewed.arguments) == (CHANGED, "Sure?", asked.arguments)
     assert renewed.token != asked.token
-    assert await made.waits.list("s") == (renewed,)
-    assert (await made.waits.answer(renewed.token, YES)).status == "ok"
+    assert await made.suspensions.list("s") == (renewed,)
+    assert (await made.suspensions.answer(renewed.token, YES)).status == "ok"
     events.close()
     (event,) = [event async for event in told]
     assert isinstance(event, ApprovalRequested)
@@ -59,7 +59,7 @@ async def test_the_same_answer_again_gives_the_question_that_is_open_now(engine:
     executor = Listing()
     made = runtime(executor, replace(READS, annotations=DESTRUCTIVE), engine=engine)
     asked = await earlier(made, engine, READS)
-    first, again = [waiting(await made.waits.answer(asked.token, YES)) for _ in range(2)]
+    first, again = [waiting(await made.suspensions.answer(asked.token, YES)) for _ in range(2)]
     assert (first, executor.calls) == (again, [])
 
 
@@ -74,23 +74,23 @@ async def test_a_tool_that_the_arguments_do_not_fit_any_more_is_not_asked_about_
     executor = Listing()
     made = runtime(executor, replace(CONFIRMED, payload=devices.GET_TIME_SERIES.payload), engine=engine)
     asked = await earlier(made, engine, CONFIRMED)
-    result = await made.waits.answer(asked.token, answer)
-    assert (result.status, executor.calls, await made.waits.list()) == ("error", [], ())
+    result = await made.suspensions.answer(asked.token, answer)
+    assert (result.status, executor.calls, await made.suspensions.list()) == ("error", [], ())
     seen = json.loads(result.json)
     assert seen["error"] == f"list_devices {UNFIT}"
     assert "device_id" in str(seen["issues"])
     assert result.retry_hint is not None
     assert (result.retry_hint.reason, result.retry_hint.message) == ("invalid_arguments", seen["error"])
-    assert (await made.waits.answer(asked.token, answer)).json == result.json
+    assert (await made.suspensions.answer(asked.token, answer)).json == result.json
     with pytest.raises(ConflictingAnswerError):
-        await made.waits.answer(asked.token, {"approved": True, "message": "do it"})
+        await made.suspensions.answer(asked.token, {"approved": True, "message": "do it"})
 
 
 async def test_a_question_of_an_executor_ends_likewise(engine: InProcessEngine) -> None:
     executor = Listing()
     made = runtime(executor, replace(spec(), payload=devices.GET_TIME_SERIES.payload), engine=engine)
     asked = await earlier(made, engine, spec(), kind="input", answer_schema={"type": "string"})
-    result = await made.waits.answer(asked.token, "because")
+    result = await made.suspensions.answer(asked.token, "because")
     assert (result.status, executor.calls) == ("error", [])
     assert UNFIT.encode() in result.json
 
@@ -99,7 +99,7 @@ async def test_a_tool_with_another_result_is_asked_about_again(engine: InProcess
     executor = Listing()
     made = runtime(executor, replace(CONFIRMED, result=devices.GET_TIME_SERIES.result), engine=engine)
     asked = await earlier(made, engine, CONFIRMED)
-    again = waiting(await made.waits.answer(asked.token, YES))
+    again = waiting(await made.suspensions.answer(asked.token, YES))
     assert (again.reason, executor.calls) == (CHANGED, [])
 
 
@@ -108,7 +108,7 @@ async def test_an_approval_is_asked_for_in_the_form_of_now(engine: InProcessEngi
     adds = spec(confirm=ConfirmSpec(payload=devices.LIST_DEVICES.payload))
     made = runtime(Listing(), adds, engine=engine)
     asked = await earlier(made, engine, CONFIRMED)
-    again = waiting(await made.waits.answer(asked.token, YES))
+    again = waiting(await made.suspensions.answer(asked.token, YES))
     assert "payload" not in asked.answer_schema["properties"]
     assert "payload" in again.answer_schema["properties"]
 
@@ -120,32 +120,32 @@ async def test_a_question_of_a_tool_that_became_destructive_is_asked_again(engin
     executor = Listing(asks)
     made = runtime(executor, spec(annotations=DESTRUCTIVE), engine=engine)
     asked = await earlier(made, engine, spec(), kind="input", answer_schema={"type": "string"})
-    again = waiting(await made.waits.answer(asked.token, "because"))
+    again = waiting(await made.suspensions.answer(asked.token, "because"))
     assert (again.kind, again.reason, again.answer_schema) == ("input", CHANGED, {"type": "string"})
     assert executor.calls == []
-    assert (await made.waits.answer(again.token, "because")).status == "ok"
+    assert (await made.suspensions.answer(again.token, "because")).status == "ok"
 
 
 async def test_a_call_of_a_tool_that_changed_can_be_taken_back(engine: InProcessEngine) -> None:
     executor = Listing()
     made = runtime(executor, replace(READS, annotations=DESTRUCTIVE), engine=engine)
     asked = await earlier(made, engine, READS)
-    assert (await made.waits.cancel(asked.token)).status == "denied"
-    assert (executor.calls, await made.waits.list()) == ([], ())
+    assert (await made.suspensions.cancel(asked.token)).status == "denied"
+    assert (executor.calls, await made.suspensions.list()) == ([], ())
 
 
 async def test_work_that_goes_on_is_delivered_whatever_its_tool_has_become(engine: InProcessEngine) -> None:
     before = spec(long_running=LongRunningSpec())
     made = runtime(Listing(), replace(before, annotations=DESTRUCTIVE), engine=engine)
     asked = await earlier(made, engine, before, kind="pending", handle="job-7")
-    assert (await made.waits.answer(asked.token, EMPTY)).status == "ok"
+    assert (await made.suspensions.answer(asked.token, EMPTY)).status == "ok"
 
 
 async def test_another_wording_changes_no_approval(engine: InProcessEngine) -> None:
     reworded = replace(CONFIRMED, description="List them.", confirm=ConfirmSpec(hint="All of {site_id}?"))
     made = runtime(Listing(), reworded, engine=engine)
     asked = await earlier(made, engine, CONFIRMED)
-    assert (await made.waits.answer(asked.token, YES)).status == "ok"
+    assert (await made.suspensions.answer(asked.token, YES)).status == "ok"
 
 
 class Coming:
@@ -168,10 +168,10 @@ async def test_a_call_of_a_tool_that_is_not_here_waits_on(engine: InProcessEngin
     made.tools.add_toolset(coming)
     asked = await earlier(made, engine, CONFIRMED)
     with pytest.raises(MissingToolError, match="the call is still suspended"):
-        await made.waits.answer(asked.token, YES)
-    assert await made.waits.list("s") == (asked,)
+        await made.suspensions.answer(asked.token, YES)
+    assert await made.suspensions.list("s") == (asked,)
     coming.is_there = True
-    assert (await made.waits.answer(asked.token, YES)).status == "ok"
+    assert (await made.suspensions.answer(asked.token, YES)).status == "ok"
     assert len(executor.calls) == 1
 
 
@@ -185,16 +185,16 @@ async def test_a_call_of_a_tool_that_is_not_here_is_answered_with_a_snapshot(eng
     coming.is_there = False
     asked = await earlier(made, engine, CONFIRMED)
     with pytest.raises(MissingToolError):
-        await made.waits.answer(asked.token, YES)
-    assert (await snapshot.waits.answer(asked.token, YES)).status == "ok"
+        await made.suspensions.answer(asked.token, YES)
+    assert (await snapshot.suspensions.answer(asked.token, YES)).status == "ok"
 
 
 async def test_a_call_of_a_tool_that_is_not_here_can_be_taken_back(engine: InProcessEngine) -> None:
     made = runtime(Listing(), replace(CONFIRMED, id="assistant.devices.other", name="other"), engine=engine)
     asked = await earlier(made, engine, CONFIRMED)
-    result = await made.waits.cancel(asked.token, "it is gone")
+    result = await made.suspensions.cancel(asked.token, "it is gone")
     assert (result.status, result.json) == ("denied", b'{"error":"it is gone","code":"canceled"}')
-    assert await made.waits.list() == ()
+    assert await made.suspensions.list() == ()
 
 
 async def test_where_there_are_no_tools_at_all_the_tool_is_missed_when_it_is_executed(
@@ -203,9 +203,9 @@ async def test_where_there_are_no_tools_at_all_the_tool_is_missed_when_it_is_exe
     """As in a process that only answers; there it is asked again, for whoever has the tool."""
     made = Runtime(engine=engine)
     asked = await earlier(made, engine, CONFIRMED)
-    again = waiting(await made.waits.answer(asked.token, YES))
+    again = waiting(await made.suspensions.answer(asked.token, YES))
     assert again.reason == "the tool was not registered when the answer arrived"
-    assert await made.waits.list() == (again,)
+    assert await made.suspensions.list() == (again,)
 
 
 async def test_a_call_whose_time_was_over_while_nobody_executed_is_late(engine: InProcessEngine) -> None:
@@ -213,7 +213,7 @@ async def test_a_call_whose_time_was_over_while_nobody_executed_is_late(engine: 
     asked = await earlier(made, engine, CONFIRMED)
     await engine.cancel(RUN, reason="too old")
     with pytest.raises(LateAnswerError):
-        await made.waits.answer(asked.token, YES)
+        await made.suspensions.answer(asked.token, YES)
 
 
 async def test_a_tool_that_is_listed_otherwise_since_is_asked_about_again(engine: InProcessEngine) -> None:
@@ -225,9 +225,9 @@ async def test_a_tool_that_is_listed_otherwise_since_is_asked_about_again(engine
         made.tools.add_toolset(coming)
         asked = waiting(await made.call(READS.name, SITE, META, within=await made.tools.snapshot()))
         coming.tool = BoundTool(spec=replace(READS, annotations=DESTRUCTIVE), execute=executor.list_devices)
-        again = waiting(await made.waits.answer(asked.token, YES))
+        again = waiting(await made.suspensions.answer(asked.token, YES))
         assert (again.reason, executor.calls) == (CHANGED, [])
-        assert (await made.waits.answer(again.token, YES)).status == "ok"
+        assert (await made.suspensions.answer(again.token, YES)).status == "ok"
     assert len(executor.calls) == 1
 
 
@@ -238,8 +238,8 @@ async def test_a_tool_that_is_not_listed_since_is_missed(engine: InProcessEngine
         asked = waiting(await made.call(CONFIRMED.name, SITE, META, within=await made.tools.snapshot()))
         coming.is_there = False
         with pytest.raises(MissingToolError):
-            await made.waits.answer(asked.token, YES)
-        assert await made.waits.list() == (asked,)
+            await made.suspensions.answer(asked.token, YES)
+        assert await made.suspensions.list() == (asked,)
 
 
 async def test_a_call_through_the_snapshot_of_another_runtime_is_answered_here(
@@ -253,8 +253,8 @@ async def test_a_call_through_the_snapshot_of_another_runtime_is_answered_here(
         first, second = [
             waiting(await made.call(CONFIRMED.name, SITE, META, within=within)) for _ in range(2)
         ]
-        assert (await made.waits.answer(first.token, YES)).status == "ok"
-        assert (await made.waits.cancel(second.token)).status == "denied"
+        assert (await made.suspensions.answer(first.token, YES)).status == "ok"
+        assert (await made.suspensions.cancel(second.token)).status == "denied"
         assert len(executor.calls) == 1
         assert made.assembly.tools._made == {}
 
@@ -269,7 +269,7 @@ async def test_a_process_that_only_makes_calls_remembers_no_tools(tmp_path: Path
     async with process(worker=False) as desk, process():
         for _ in range(3):
             asked = waiting(await desk.call(CONFIRMED.name, SITE, META, within=await desk.tools.snapshot()))
-            done = await (await desk.tools.snapshot()).waits.answer(asked.token, YES)
+            done = await (await desk.tools.snapshot()).suspensions.answer(asked.token, YES)
             assert done.status == "ok"
         assert (desk.assembly.tools._made, desk.assembly.tools._answering) == ({}, {})
     assert len(executor.calls) == 3

@@ -90,7 +90,7 @@ async def test_hooks_see_how_a_suspended_call_ends(made_of: Any, does: Any, answ
     token = await token_of(made)
     assert [seen for seen, _ in hook.seen] == (["pending"] if made_of is LONG else [])
     hook.seen.clear()
-    result = await made.waits.answer(token, answer)
+    result = await made.suspensions.answer(token, answer)
     assert result.status == status
     ((seen, payload),) = hook.seen
     assert (seen, json.loads(payload)) == (status, {"site_id": "s1", "limit": 20})
@@ -105,7 +105,7 @@ async def test_a_suspended_call_ends_with_one_event(
     made = runtime(Listing(does), made_of, engine=InProcessEngine(), events=events)
     token = await token_of(made)
     first = len(await told.batch())
-    await made.waits.answer(token, answer)
+    await made.suspensions.answer(token, answer)
     events.close()
     ends: list[Event] = [event async for event in told]
     assert (first, [event.status for event in ends if event.type == "tool_end"]) == (1, [status])
@@ -125,13 +125,13 @@ async def test_an_answer_counts_though_who_gave_it_does_not_wait() -> None:
     made = runtime(Listing(), CONFIRMED, engine=InProcessEngine(), hooks=[Slow()], events=events)
     token = await token_of(made)
     told = events.subscribe(types=["tool_end"])
-    task = asyncio.create_task(made.waits.answer(token, {"approved": False}))
+    task = asyncio.create_task(made.suspensions.answer(token, {"approved": False}))
     await reached.wait()
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
     go_on.set()
-    assert (await made.waits.answer(token, {"approved": False})).status == "denied"
+    assert (await made.suspensions.answer(token, {"approved": False})).status == "denied"
     events.close()
     assert [event.type async for event in told] == ["tool_end"]
 
@@ -192,7 +192,7 @@ async def test_what_is_delivered_has_the_limit_of_every_result() -> None:
         events=events,
         limits=Limits(result_bytes=245),
     )
-    result = await made.waits.answer(
+    result = await made.suspensions.answer(
         await token_of(made), json.loads(devices.LIST_DEVICES.result.encode(much()))
     )
     assert (json.loads(result.json)["bytes"], result.result.returned) == (246, 0)
@@ -227,7 +227,7 @@ async def test_a_denial_stands_whatever_a_later_hook_says(
 
 async def test_the_no_of_a_person_stands_too_and_may_be_put_in_other_words() -> None:
     made = runtime(Listing(), CONFIRMED, engine=InProcessEngine(), hooks=[Hears(Answer(result=nothing()))])
-    assert (await made.waits.answer(await token_of(made), {"approved": False})).status == "denied"
+    assert (await made.suspensions.answer(await token_of(made), {"approved": False})).status == "denied"
     alone = runtime(Listing(), CONFIRMED, hooks=[Hears(Deny(message="ask Ann"))])
     result = await alone.call(TOOL, SITE, META)
     assert json.loads(result.json) == {"error": "ask Ann", "code": "approval_unavailable"}

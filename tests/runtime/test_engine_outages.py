@@ -81,12 +81,12 @@ async def test_a_call_that_has_begun_waits_until_its_question_is_kept() -> None:
     async with desk.runtime(Away(start_run=2)) as runtime:
         result = await runtime.call("desk.files.ask", {"name": "mira"}, META)
         assert (result.status, desk.asked) == ("suspended", 1)
-        assert len(await runtime.waits.list("s")) == 1
+        assert len(await runtime.suspensions.list("s")) == 1
 
 
 async def test_a_call_that_has_not_begun_can_be_made_again() -> None:
     async with Desk().runtime(Away(start_run=1)) as runtime:
         with pytest.raises(StoreDiskError):
             await runtime.call("desk.files.wipe", {"name": "mira"}, META)
-        assert await runtime.waits.list("s") == ()
+        assert await runtime.suspensions.list("s") == ()
         assert (await runtime.call("desk.files.wipe", {"name": "mira"}, META)).status == "suspended"

@@ -188,7 +188,7 @@ async def test_a_call_that_is_larger_than_the_engine_keeps_says_so() -> None:
     assert re.fullmatch(said, json.loads(result.json)["error"])
     assert result.retry_hint is not None
     assert result.retry_hint.reason == "invalid_arguments"
-    assert await made.waits.list() == ()
+    assert await made.suspensions.list() == ()
     hub.close()
     assert [event.type async for event in subscription] == ["tool_start", "tool_end"]
 

@@ -54,13 +54,13 @@ async def test_a_forged_answer_runs_nothing_and_the_person_is_asked_again(
     first = await asked(made)
     await engine.answer(first.run_id, "wait:1", given, key="forged")
     await engine.settled(first.run_id)
-    (again,) = await made.waits.list("s")
+    (again,) = await made.suspensions.list("s")
     assert (again.reason, again.arguments, executor.calls) == (UNSEALED, first.arguments, [])
     assert again.id != first.id
     assert "sealed with another secret; pass the same Runtime(secret=...) in all processes" in caplog.text
     with pytest.raises(SuspensionError):  # what the forger wrote stands there
-        await made.waits.answer(first.token, YES)
-    assert (await made.waits.answer(again.token, YES)).status == "ok"
+        await made.suspensions.answer(first.token, YES)
+    assert (await made.suspensions.answer(again.token, YES)).status == "ok"
     assert len(executor.calls) == 1
 
 
@@ -71,7 +71,7 @@ async def test_a_forged_answer_under_the_key_of_the_right_one_is_asked_again_too
     made = runtime(executor, CONFIRMED, engine=engine)
     first = await asked(made)
     await engine.answer(first.run_id, "wait:1", {"answer": YES, "by": ""}, key=answer_key(YES))
-    again = await made.waits.answer(first.token, YES)
+    again = await made.suspensions.answer(first.token, YES)
     assert (again.status, waiting(again).reason, executor.calls) == ("suspended", UNSEALED, [])
 
 
@@ -81,7 +81,7 @@ async def test_a_signal_is_no_answer(engine: InProcessEngine) -> None:
     first = await asked(made)
     await engine.signal(first.run_id, answer_name("wait:1"), {"answer": YES, "by": ""}, signal_id="x")
     await engine.settled(first.run_id)
-    (again,) = await made.waits.list("s")
+    (again,) = await made.suspensions.list("s")
     assert (again.reason, executor.calls) == (UNSEALED, [])
 
 
@@ -90,12 +90,12 @@ async def test_the_answer_to_one_call_is_none_to_another(engine: InProcessEngine
     executor = Listing()
     made = runtime(executor, CONFIRMED, engine=engine)
     good, bad = await asked(made), await asked(made, "s2")
-    await made.waits.answer(good.token, YES, by="ann")
+    await made.suspensions.answer(good.token, YES, by="ann")
     kept = await engine.wait_status(good.run_id, "wait:1")
     assert kept is not None
     await engine.answer(bad.run_id, "wait:1", kept.answer, key="replayed")
     await engine.settled(bad.run_id)
-    (again,) = await made.waits.list("s")
+    (again,) = await made.suspensions.list("s")
     assert (again.reason, again.arguments["site_id"], len(executor.calls)) == (UNSEALED, "s2", 1)
 
 
@@ -111,13 +111,13 @@ async def test_an_answer_for_other_arguments_runs_nothing(engine: InProcessEngin
     await engine.settled("call_1")
     token = Sealer(SECRET).issue(ticket)
     with pytest.raises(TamperedSuspensionError):
-        await made.waits.answer(token, YES)
+        await made.suspensions.answer(token, YES)
     with pytest.raises(TamperedSuspensionError):
-        await made.waits.show(token)
+        await made.suspensions.show(token)
     await engine.answer("call_1", "wait:1", Sealer(SECRET).seal(ticket, YES, "ann"), key="k")
     await engine.settled("call_1")
-    assert (await made.waits.list("s"), executor.calls) == ((), [])
-    (named,) = await made.waits.check()
+    assert (await made.suspensions.list("s"), executor.calls) == ((), [])
+    (named,) = await made.suspensions.check()
     assert (named.run_id, named.op, named.state) == ("call_1", "wait:2", "tampered")
 
 
@@ -130,7 +130,7 @@ async def test_what_is_no_frozen_call_runs_nothing(engine: InProcessEngine, froz
     await engine.settled("call_1")
     token = Sealer(SECRET).issue(_sealed().claims)
     with pytest.raises(TamperedSuspensionError):
-        await made.waits.answer(token, YES)
+        await made.suspensions.answer(token, YES)
     assert executor.calls == []
 
 
@@ -140,7 +140,7 @@ async def test_one_row_that_is_no_call_does_not_hide_the_others(engine: InProces
     broken: Json = {"id": "f1", "expires_at": 4e9}
     await engine.start_run(LOOP, {"frozen": broken, "version": VERSION}, run_id="call_1", session="s")
     await engine.settled("call_1")
-    assert await made.waits.list("s") == (first,)
+    assert await made.suspensions.list("s") == (first,)
 
 
 async def test_a_forged_answer_to_a_question_is_not_heard(engine: InProcessEngine) -> None:
@@ -153,7 +153,7 @@ async def test_a_forged_answer_to_a_question_is_not_heard(engine: InProcessEngin
     first = await asked(made)
     await engine.answer(first.run_id, "wait:1", {"answer": "because", "by": ""}, key="forged")
     await engine.settled(first.run_id)
-    (again,) = await made.waits.list("s")
+    (again,) = await made.suspensions.list("s")
     assert (again.kind, again.question, again.reason, heard) == ("input", "Why?", UNSEALED, [None])
 
 
@@ -165,9 +165,9 @@ async def test_a_forged_result_of_work_is_not_delivered(engine: InProcessEngine)
     first = waiting(await made.call(TOOL, SITE, META))
     await engine.answer(first.run_id, "wait:1", {"answer": EMPTY, "by": ""}, key="forged")
     await engine.settled(first.run_id)
-    (again,) = await made.waits.list("s")
+    (again,) = await made.suspensions.list("s")
     assert (again.kind, again.handle, again.reason) == ("pending", "job-7", UNSEALED)
-    assert (await made.waits.answer(again.token, EMPTY)).status == "ok"
+    assert (await made.suspensions.answer(again.token, EMPTY)).status == "ok"
 
 
 @pytest.mark.parametrize("given", [None, 7, "x", ["frozen"], {"facts": {}}], ids=repr)
@@ -178,6 +178,10 @@ async def test_an_input_that_is_no_call_is_named(tmp_path: Path, given: Json) ->
         assert desk.engine is not None
         await desk.engine.start_run(LOOP, given, run_id="call_1", session="s")
         token = Sealer(SECRET).issue(_sealed().claims)
-        for asked in (desk.waits.answer(token, YES), desk.waits.show(token), desk.waits.cancel(token)):
+        for asked in (
+            desk.suspensions.answer(token, YES),
+            desk.suspensions.show(token),
+            desk.suspensions.cancel(token),
+        ):
             with pytest.raises(TamperedSuspensionError, match="the journal of run 'call_1' does not match"):
                 await asked

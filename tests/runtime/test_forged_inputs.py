@@ -29,10 +29,10 @@ async def test_a_changed_input_is_named_before_the_answer(tmp_path: Path) -> Non
     first = await asked(path, executor, CONFIRMED)
     forge(path, first.id, takes_other_arguments, INPUT)
     async with serving(path, executor, CONFIRMED) as made:
-        assert [one.state for one in await made.waits.check()] == ["tampered"]
-        assert await made.waits.list() == ()
+        assert [one.state for one in await made.suspensions.check()] == ["tampered"]
+        assert await made.suspensions.list() == ()
         with pytest.raises(TamperedSuspensionError, match=first.run_id):
-            await made.waits.answer(first.token, YES, wait_s=None)
+            await made.suspensions.answer(first.token, YES, wait_s=None)
     assert executor.calls == []
 
 
@@ -44,10 +44,10 @@ async def test_a_changed_input_beside_a_copy_ends_the_answer(tmp_path: Path) -> 
     async with serving(path, executor, CONFIRMED) as made:
         for _ in range(2):
             with pytest.raises(TamperedSuspensionError, match=first.run_id):
-                await made.waits.answer(first.token, YES, wait_s=None)
-        assert [one.state for one in await made.waits.check()] == ["tampered"]
+                await made.suspensions.answer(first.token, YES, wait_s=None)
+        assert [one.state for one in await made.suspensions.check()] == ["tampered"]
         await made.runs.cancel(first.run_id, "forged")
-        assert await made.waits.check() == ()
+        assert await made.suspensions.check() == ()
     assert executor.calls == []
 
 
@@ -55,11 +55,11 @@ async def test_a_changed_result_that_asked_again_ends_the_answer(tmp_path: Path)
     path, executor = tmp_path / "runs.db", Drop()
     first = await asked(path, executor)
     async with serving(path, executor) as made:
-        second = waiting(await made.waits.answer(first.token, "cleanup"))
+        second = waiting(await made.suspensions.answer(first.token, "cleanup"))
     forge(path, second.id, takes_other_arguments, [("op", "value")])
     async with serving(path, executor) as made:
         with pytest.raises(TamperedSuspensionError, match=first.run_id):
-            await made.waits.answer(second.token, YES, wait_s=None)
+            await made.suspensions.answer(second.token, YES, wait_s=None)
     assert executor.ran == 0
 
 
@@ -69,16 +69,16 @@ async def test_who_answered_a_host_without_the_key_hears_that_the_call_waits_on(
     first = await asked(path, executor, CONFIRMED, secret=(new, old))
     desk = Runtime(engine=InProcessEngine(path, clock=now, worker=False), secret=(new, old))
     async with desk:
-        await desk.waits.answer(first.token, YES, wait_s=0)
+        await desk.suspensions.answer(first.token, YES, wait_s=0)
         async with serving(path, executor, CONFIRMED, secret=old) as late:
             assert late.engine is not None
             await late.engine.settled(first.run_id)
-            (named,) = await late.waits.check()
+            (named,) = await late.suspensions.check()
             assert named.state == "unsealed"
-        again = waiting(await desk.waits.answer(first.token, YES))
+        again = waiting(await desk.suspensions.answer(first.token, YES))
         assert (again.id, again.token == first.token) == (first.id, False)
     async with serving(path, executor, CONFIRMED, secret=(new, old)) as made:
-        assert (await made.waits.answer(again.token, YES)).status == "ok"
+        assert (await made.suspensions.answer(again.token, YES)).status == "ok"
     assert len(executor.calls) == 1
 
 
@@ -89,5 +89,5 @@ async def test_who_answered_a_host_without_the_key_and_has_it_no_more_hears_so(t
     forge(path, first.id, lambda record: record.pop("seal"), INPUT)
     async with serving(path, executor, CONFIRMED) as made:
         with pytest.raises(UnsealedSuspensionError, match=first.run_id):
-            await made.waits.answer(first.token, YES, wait_s=None)
+            await made.suspensions.answer(first.token, YES, wait_s=None)
     assert executor.calls == []

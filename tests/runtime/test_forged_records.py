@@ -118,14 +118,14 @@ async def test_a_record_that_was_changed_is_shown_to_nobody_and_runs_nothing(
 async def _is_refused(path: Path, executor: object, first: Suspended, answer: Json, *specs: Any) -> None:
     """Show that a call is not listed as answerable, is not answered, and is named to the operator."""
     async with serving(path, executor, *specs) as made:
-        for one in await made.waits.list():
-            await made.waits.answer(one.token, answer)
-        assert await made.waits.list() == ()
+        for one in await made.suspensions.list():
+            await made.suspensions.answer(one.token, answer)
+        assert await made.suspensions.list() == ()
         with pytest.raises(TamperedSuspensionError, match=first.run_id):
-            await made.waits.answer(first.token, answer)
+            await made.suspensions.answer(first.token, answer)
         with pytest.raises(TamperedSuspensionError, match=first.run_id):
-            await made.waits.show(first.token)
-        (named,) = await made.waits.check()
+            await made.suspensions.show(first.token)
+        (named,) = await made.suspensions.check()
         assert (named.run_id, named.state) == (first.run_id, "tampered")
 
 
@@ -135,17 +135,17 @@ async def test_a_record_that_was_changed_after_its_answer_runs_nothing(tmp_path:
     first = await asked(path, executor, CONFIRMED)
     desk = Runtime(engine=InProcessEngine(path, clock=now, worker=False))
     async with desk:
-        await desk.waits.answer(first.token, YES, wait_s=0)
+        await desk.suspensions.answer(first.token, YES, wait_s=0)
     forge(path, first.id, takes_other_arguments)
     async with serving(path, executor, CONFIRMED) as made:
         assert made.engine is not None
         await made.engine.settled(first.run_id)
-        (named,) = await made.waits.check()
+        (named,) = await made.suspensions.check()
         assert (executor.calls, named.op, named.state) == ([], "wait:2", "tampered")
         with pytest.raises(TamperedSuspensionError):
-            await made.waits.adopt(first.run_id, by="ann")
+            await made.suspensions.adopt(first.run_id, by="ann")
         await made.runs.cancel(first.run_id, "forged")
-        assert await made.waits.check() == ()
+        assert await made.suspensions.check() == ()
 
 
 async def test_a_host_without_the_key_costs_an_answer_and_not_the_call(tmp_path: Path) -> None:
@@ -155,15 +155,15 @@ async def test_a_host_without_the_key_costs_an_answer_and_not_the_call(tmp_path:
     first = await asked(path, executor, CONFIRMED, secret=(new, old))
     desk = Runtime(engine=InProcessEngine(path, clock=now, worker=False), secret=(new, old))
     async with desk:
-        await desk.waits.answer(first.token, YES, wait_s=0)
+        await desk.suspensions.answer(first.token, YES, wait_s=0)
     async with serving(path, executor, CONFIRMED, secret=old) as late:
         assert late.engine is not None
         await late.engine.settled(first.run_id)
-        assert ([one.state for one in await late.waits.check()], executor.calls) == (["unsealed"], [])
+        assert ([one.state for one in await late.suspensions.check()], executor.calls) == (["unsealed"], [])
     async with serving(path, executor, CONFIRMED, secret=(new, old)) as made:
-        (again,) = await made.waits.list()
+        (again,) = await made.suspensions.list()
         assert (again.id, again.token == first.token) == (first.id, False)
-        assert (await made.waits.answer(again.token, YES)).status == "ok"
+        assert (await made.suspensions.answer(again.token, YES)).status == "ok"
     assert len(executor.calls) == 1
 
 
@@ -178,13 +178,13 @@ async def test_who_answered_hears_that_the_call_waits_on_whoever_answered_since(
 
     for _ in range(2):
         async with desk() as made:
-            (again,) = await made.waits.list()
-            await made.waits.answer(again.token, YES, wait_s=0)
+            (again,) = await made.suspensions.list()
+            await made.suspensions.answer(again.token, YES, wait_s=0)
         async with serving(path, executor, CONFIRMED, secret=old) as late:
             assert late.engine is not None
             await late.engine.settled(first.run_id)
     async with desk() as made:
-        told = await made.waits.answer(first.token, YES, wait_s=60)
+        told = await made.suspensions.answer(first.token, YES, wait_s=60)
         assert (told.status, [one.id for one in told.suspensions]) == ("suspended", [first.id])
     assert executor.calls == []
 
@@ -202,13 +202,13 @@ async def test_a_call_that_asks_again_after_it_waited_on_has_not_begun_since(tmp
     async with host(new, old) as made:
         first = waiting(await made.call("pay_asking", {"amount": 5}, META))
     async with host(new, old, worker=False) as desk:
-        await desk.waits.answer(first.token, "here", wait_s=0)
+        await desk.suspensions.answer(first.token, "here", wait_s=0)
     async with host(old) as late:
         assert late.engine is not None
         await late.engine.settled(first.run_id)
     async with host(new, old) as made:
-        (again,) = await made.waits.list()
-        assert waiting(await made.waits.answer(again.token, "here")).question == "When?"
+        (again,) = await made.suspensions.list()
+        assert waiting(await made.suspensions.answer(again.token, "here")).question == "When?"
         await made.runs.cancel(first.run_id, "enough")
         assert made.engine is not None
         assert (await unknown_ends(made.engine, first.run_id), bank.paid) == ([], [])
@@ -220,8 +220,8 @@ async def test_a_record_of_another_run_is_none_here(tmp_path: Path) -> None:
     first, other = [await asked(path, executor, CONFIRMED) for _ in range(2)]
     put_record(path, first.run_id, record_in(path, other.run_id))
     async with serving(path, executor, CONFIRMED) as made:
-        assert await made.waits.list() == (other,)
-        named = {one.run_id: one.state for one in await made.waits.check()}
+        assert await made.suspensions.list() == (other,)
+        named = {one.run_id: one.state for one in await made.suspensions.check()}
         assert named == {first.run_id: "tampered", other.run_id: "sealed"}
         assert executor.calls == []
 
@@ -238,13 +238,13 @@ async def test_a_record_that_cannot_be_read_hides_no_other(tmp_path: Path, text:
     first, other = [await asked(path, executor, CONFIRMED) for _ in range(2)]
     put_text(path, first.run_id, text or b"x")
     async with serving(path, executor, CONFIRMED) as made:
-        assert await made.waits.list() == (other,)
-        named = {one.run_id: (one.state, one.call) for one in await made.waits.check()}
+        assert await made.suspensions.list() == (other,)
+        named = {one.run_id: (one.state, one.call) for one in await made.suspensions.check()}
         assert named[first.run_id] == ("tampered", None)
         with pytest.raises(TamperedSuspensionError, match=first.run_id):
-            await made.waits.answer(first.token, YES)
+            await made.suspensions.answer(first.token, YES)
         await made.runs.cancel(first.run_id)
-        assert (await made.waits.answer(other.token, YES)).status == "ok"
+        assert (await made.suspensions.answer(other.token, YES)).status == "ok"
 
 
 @pytest.mark.exhaustive
@@ -260,13 +260,13 @@ async def test_whatever_field_somebody_changes_is_named_and_runs_nothing(tmp_pat
         record = record_in(path, other.run_id)
         put_record(path, other.run_id, change(record))
     async with serving(path, executor, CONFIRMED) as made:
-        assert [one.id for one in await made.waits.list()] == [first.id]
-        states = {one.run_id: one.state for one in await made.waits.check()}
+        assert [one.id for one in await made.suspensions.list()] == [first.id]
+        states = {one.run_id: one.state for one in await made.suspensions.check()}
         assert set(states.values()) == {"sealed", "tampered", "unsealed"}
         assert len(states) == len(others) + 1
         for other in others:
             with pytest.raises(SuspensionError, match=other.run_id):
-                await made.waits.answer(other.token, YES)
+                await made.suspensions.answer(other.token, YES)
     assert executor.calls == []
     assert len(changes) > 50
 
@@ -285,10 +285,10 @@ async def test_whatever_byte_somebody_changes_runs_nothing(tmp_path: Path) -> No
     async with serving(path, executor, CONFIRMED) as made:
         for other in others:
             with pytest.raises((SuspensionError, NondeterminismError), match=other.run_id):
-                await made.waits.answer(other.token, YES)
-        assert [one.id for one in await made.waits.list()] == [first.id]
+                await made.suspensions.answer(other.token, YES)
+        assert [one.id for one in await made.suspensions.list()] == [first.id]
         assert executor.calls == []
-        assert (await made.waits.answer(first.token, YES)).status == "ok"
+        assert (await made.suspensions.answer(first.token, YES)).status == "ok"
     assert len(others) > 40
 
 

@@ -183,7 +183,7 @@ async def test_a_delivered_error_hides_what_its_details_have() -> None:
     assert waiting.suspension is not None
     failure = TOO_LITTLE.of("account-77 is empty", TooLittle(missing=1, account="account-77"))
     async with events.subscribe() as told:
-        result = await runtime.waits.answer(waiting.suspension.token, failure)
+        result = await runtime.suspensions.answer(waiting.suspension.token, failure)
     assert TOO_LITTLE.get(result) == TooLittle(missing=1, account="account-77")
     (end,) = [event async for event in told if isinstance(event, ToolEnd)]
     assert end.error is not None

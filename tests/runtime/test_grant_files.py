@@ -29,9 +29,9 @@ async def test_a_grant_that_was_changed_in_the_file_is_not_used(tmp_path: Path, 
         changed = json.dumps(document).encode()
         database.execute("UPDATE run SET input = ? WHERE run_id = ?", (changed, grant.id))
     async with host.runtime() as runtime:
-        assert await runtime.waits.grants("s") == ()
+        assert await runtime.suspensions.grants("s") == ()
         assert await status(runtime) == "suspended"
-        await runtime.waits.revoke(grant.id)
+        await runtime.suspensions.revoke(grant.id)
 
 
 async def test_an_answer_in_an_older_file_grants_nothing_again(tmp_path: Path) -> None:
@@ -41,16 +41,16 @@ async def test_an_answer_in_an_older_file_grants_nothing_again(tmp_path: Path) -
         waiting = await asked(runtime)
     async with host.runtime(worker=False) as client:  # nobody executes the call
         answer: Any = {"approved": True, "grant": ANYWHERE}
-        kept = await client.waits.answer(waiting.token, answer, by="jo", wait_s=0.0)
+        kept = await client.suspensions.answer(waiting.token, answer, by="jo", wait_s=0.0)
     assert kept.status == "running"
     shutil.copy(tmp_path / "runs.db", tmp_path / "copy.db")
     async with host.runtime() as runtime:
-        assert (await runtime.waits.result(waiting.token)).status == "ok"
+        assert (await runtime.suspensions.result(waiting.token)).status == "ok"
         assert [await status(runtime) for _ in range(3)] == ["ok", "ok", "suspended"]
     shutil.copy(tmp_path / "copy.db", tmp_path / "runs.db")
     async with host.runtime() as runtime:
-        assert (await runtime.waits.result(waiting.token)).status == "ok"
-        assert await runtime.waits.grants("s") == ()
+        assert (await runtime.suspensions.result(waiting.token)).status == "ok"
+        assert await runtime.suspensions.grants("s") == ()
         assert await status(runtime) == "suspended"
         host.clock.now += 1
         await granted(runtime)
@@ -68,7 +68,7 @@ async def test_a_file_that_is_accepted_for_a_lost_one_has_no_grants(tmp_path: Pa
     assert await engine.restore() is not None
     await engine.close()
     async with lost.runtime() as runtime:
-        assert await runtime.waits.grants("s") == ()
+        assert await runtime.suspensions.grants("s") == ()
         assert await status(runtime) == "suspended"
     async with kept.runtime() as runtime:
         assert await status(runtime) == "ok"

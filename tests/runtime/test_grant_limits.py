@@ -48,7 +48,7 @@ async def test_a_field_of_that_name_in_an_answer_to_a_tool_is_none(method: str) 
         waiting = (await runtime.call("fund", {}, META)).suspension
         assert waiting is not None
         assert approval_json(waiting)["answer_schema"] == waiting.answer_schema
-        result = await getattr(runtime.waits, method)(waiting.token, {"grant": "Erasmus"})
+        result = await getattr(runtime.suspensions, method)(waiting.token, {"grant": "Erasmus"})
         assert result.json == b'"Erasmus"'
 
 
@@ -64,7 +64,7 @@ async def test_it_counts_no_more_in_a_session_that_has_ended() -> None:
         await agents.sessions.end("s")
         waiting = await asked(runtime)
         with pytest.raises(LateAnswerError):
-            await runtime.waits.answer(waiting.token, {"approved": True, "grant": ANYWHERE}, by="jo")
+            await runtime.suspensions.answer(waiting.token, {"approved": True, "grant": ANYWHERE}, by="jo")
     assert host.disk.written == ["/srv/a"]
 
 
@@ -84,7 +84,7 @@ async def test_a_denied_call_does_not_run_by_a_grant_if_it_is_made_again(path: s
     async with host.runtime() as runtime:
         waiting = await asked(runtime, path)  # before the grant
         await granted(runtime, {**ANYWHERE, **BELOW})
-        denied = await runtime.waits.answer(waiting.token, {"approved": False}, by="jo")
+        denied = await runtime.suspensions.answer(waiting.token, {"approved": False}, by="jo")
         assert denied.status == "denied"
         assert await status(runtime) == expected
 
@@ -110,6 +110,6 @@ async def test_what_a_pattern_compares_is_what_runs() -> None:
         waiting = (await runtime.call("run", arguments, META)).suspension
         assert waiting is not None
         assert waiting.arguments == {"command": {"path": "/srv/a"}}
-        await runtime.waits.answer(waiting.token, {"approved": True, "grant": ANYWHERE}, by="jo")
+        await runtime.suspensions.answer(waiting.token, {"approved": True, "grant": ANYWHERE}, by="jo")
         assert (await runtime.call("run", arguments, META)).status == "ok"
     assert ran == [Command(path="/srv/a")] * 2

@@ -116,9 +116,9 @@ class Sequence:
         terms = {"uses": uses, "expires_s": expires_s, "pattern": PATTERNS[pattern]}
         answer: Any = {"approved": True, "grant": {key: value for key, value in terms.items() if value}}
         is_refused = self.host.options.get("rule") is not None or (self.version == 2 and pattern == "any")
-        before = {grant.id for grant in await runtime.waits.grants(meta.session_id)}
+        before = {grant.id for grant in await runtime.suspensions.grants(meta.session_id)}
         try:
-            result = await runtime.waits.answer(waiting[0], answer, by="kim")
+            result = await runtime.suspensions.answer(waiting[0], answer, by="kim")
         except BadAnswerError:
             assert is_refused
             return
@@ -126,7 +126,7 @@ class Sequence:
         self.answers += 1
         if result.status == "denied":
             assert self.host.policy is not None
-        (new,) = {grant.id for grant in await runtime.waits.grants(meta.session_id)} - before
+        (new,) = {grant.id for grant in await runtime.suspensions.grants(meta.session_id)} - before
         self.known[new] = Known(
             meta, self.version, self.secret, pattern, uses, self.host.clock.now + expires_s
         )
@@ -142,7 +142,7 @@ class Sequence:
             id_ = self.random.choice(list(self.known))
             known = self.known[id_]
             with suppress(UnknownGrantError):  # the file is older than it
-                await runtime.waits.revoke(id_)
+                await runtime.suspensions.revoke(id_)
             if not known.is_over and self.host.clock.now < known.expires_at:
                 self.answers += 1  # a grant that is over already takes no further answer
             known.is_over = True
@@ -196,13 +196,13 @@ class Sequence:
     async def made(self, runtime: Runtime, meta: CallMeta, paths: list[str]) -> list[str]:
         """Make calls at the same time, check by which grants they ran, and return the tokens of others."""
         counting = dict(self.counting(meta, paths[0]))
-        before = {grant.id: grant.used for grant in await runtime.waits.grants(meta.session_id)}
+        before = {grant.id: grant.used for grant in await runtime.suspensions.grants(meta.session_id)}
         written = len(self.host.disk.written)
         results = await asyncio.gather(*[runtime.call(TOOL, {"path": path}, meta) for path in paths])
         statuses = [result.status for result in results]
         ran = statuses.count("ok")
         assert len(self.host.disk.written) - written == ran
-        for grant in await runtime.waits.grants(meta.session_id):
+        for grant in await runtime.suspensions.grants(meta.session_id):
             if (new := grant.used - before[grant.id]) > 0:
                 assert grant.id in counting, "a call ran beyond the terms of its grant"
                 counting[grant.id].used += new

@@ -60,7 +60,7 @@ async def test_a_grant_lets_so_many_further_calls_run(host: Host) -> None:
         assert result.approved_by == "approved by jo at 1970-01-12 13:46:40 UTC"
         assert [await status(runtime) for _ in range(2)] == ["ok", "suspended"]
         assert host.disk.written == ["/srv/a", "/srv/b", "/srv/b"]
-        (grant,) = await runtime.waits.grants("s")
+        (grant,) = await runtime.suspensions.grants("s")
         assert grant.used == 2
         assert grant.approved_by == "approved by jo at 1970-01-12 13:46:40 UTC"
 
@@ -78,22 +78,22 @@ async def test_a_grant_expires(host: Host) -> None:
         await granted(runtime)
         host.clock.now += 60
         assert await status(runtime) == "suspended"
-        assert await runtime.waits.grants("s") == ()
+        assert await runtime.suspensions.grants("s") == ()
 
 
 async def test_a_revoked_grant_is_used_no_more(host: Host) -> None:
     async with host.runtime() as runtime:
         grant = await granted(runtime)
         with pytest.raises(UnknownGrantError):
-            await runtime.waits.revoke(grant.id, session_id="other", by="jo")
-        await runtime.waits.revoke(grant.id, session_id="s", by="jo")
-        await runtime.waits.revoke(grant.id)
-        assert await runtime.waits.grants("s") == ()
+            await runtime.suspensions.revoke(grant.id, session_id="other", by="jo")
+        await runtime.suspensions.revoke(grant.id, session_id="s", by="jo")
+        await runtime.suspensions.revoke(grant.id)
+        assert await runtime.suspensions.grants("s") == ()
         assert await status(runtime) == "suspended"
         with pytest.raises(UnknownGrantError):
-            await runtime.waits.revoke("grant_other")
+            await runtime.suspensions.revoke("grant_other")
         with pytest.raises(UnknownGrantError):
-            await runtime.waits.revoke(grant.tool)
+            await runtime.suspensions.revoke(grant.tool)
 
 
 @pytest.mark.parametrize(
@@ -160,7 +160,7 @@ async def test_another_secret_does_not_count(tmp_path: Path) -> None:
         await granted(runtime)
     host.how = {"secret": bytes(16)}
     async with host.runtime() as runtime:
-        assert await runtime.waits.grants("s") == ()
+        assert await runtime.suspensions.grants("s") == ()
         assert await status(runtime) == "suspended"
 
 
@@ -182,7 +182,7 @@ async def test_a_grant_answers_a_policy_that_asks_and_none_that_denies(tmp_path:
 async def refused(runtime: Runtime, answer: Any, by: str = "jo") -> str:
     waiting = await asked(runtime)
     with pytest.raises(BadAnswerError) as raised:
-        await runtime.waits.answer(waiting.token, answer, by=by)
+        await runtime.suspensions.answer(waiting.token, answer, by=by)
     return f"{raised.value.message}; {raised.value.hint}"
 
 
@@ -225,7 +225,7 @@ async def test_a_rule_that_wants_a_second_person_excludes_grants(tmp_path: Path,
         assert "grant" not in (await asked(runtime)).answer_schema["properties"]
         answer: Any = {"approved": True, "grant": ANYWHERE}
         with pytest.raises(BadAnswerError, match="second person"):
-            await runtime.waits.answer(waiting.token, answer, by="jo")
+            await runtime.suspensions.answer(waiting.token, answer, by="jo")
 
 
 async def test_an_approval_that_the_tool_asks_itself_grants_nothing() -> None:
@@ -240,14 +240,14 @@ async def test_an_approval_that_the_tool_asks_itself_grants_nothing() -> None:
         first = (await runtime.call("wipe", {}, META)).suspension
         assert first is not None
         answer: Any = {"approved": True, "grant": ANYWHERE}
-        second = (await runtime.waits.answer(first.token, answer, by="jo")).suspension
+        second = (await runtime.suspensions.answer(first.token, answer, by="jo")).suspension
         assert second is not None
         assert "grant" not in second.answer_schema["properties"]
         again = (await runtime.call("wipe", {}, META)).suspension  # by the grant, and asks itself
         assert again is not None
         assert again.question == "Sure?"
-        assert (await runtime.waits.answer(again.token, {"approved": True})).status == "ok"
-        (grant,) = await runtime.waits.grants("s")
+        assert (await runtime.suspensions.answer(again.token, {"approved": True})).status == "ok"
+        (grant,) = await runtime.suspensions.grants("s")
         assert grant.used == 1
 
 
@@ -256,14 +256,14 @@ async def test_an_answer_of_a_peer_grants_only_if_the_host_says_so(host: Host) -
     async with host.runtime() as runtime:
         waiting = await asked(runtime)
         with pytest.raises(BadAnswerError, match="cannot grant further calls"):
-            await runtime.waits.answer_as_caller(waiting.token, answer, by="jo")
+            await runtime.suspensions.answer_as_caller(waiting.token, answer, by="jo")
         with pytest.raises(BadAnswerError, match="cannot grant further calls"):
-            await runtime.waits.answer_as_caller(waiting.token, answer, by="jo", wait_s=1)
+            await runtime.suspensions.answer_as_caller(waiting.token, answer, by="jo", wait_s=1)
     host.options = {"peers_may_grant": True}
     async with host.runtime() as runtime:
         waiting = await asked(runtime)
-        await runtime.waits.answer_as_caller(waiting.token, answer, by="jo")
-        assert len(await runtime.waits.grants("s")) == 1
+        await runtime.suspensions.answer_as_caller(waiting.token, answer, by="jo")
+        assert len(await runtime.suspensions.grants("s")) == 1
 
 
 async def test_each_use_names_who_approved_it() -> None:
@@ -293,13 +293,13 @@ async def test_a_call_that_is_executed_again_keeps_its_use(tmp_path: Path, is_re
     host.disk.hold = None
     if is_revoked:
         async with host.runtime(worker=False) as client:
-            await client.waits.revoke(grant.id, by="jo")
+            await client.suspensions.revoke(grant.id, by="jo")
     async with host.runtime() as runtime:
         result = await runtime.call_once(name, TOOL, {"path": "/srv/b"}, META)
         assert result.status == ("suspended" if is_revoked else "ok")
         assert host.disk.written == ["/srv/a", "/srv/b", *([] if is_revoked else ["/srv/b"])]
         assert result.approved_by == ("" if is_revoked else grant.approved_by)
-        assert [grant.used for grant in await runtime.waits.grants("s")] == ([] if is_revoked else [1])
+        assert [grant.used for grant in await runtime.suspensions.grants("s")] == ([] if is_revoked else [1])
         assert await status(runtime) == "suspended"
 
 
@@ -317,7 +317,7 @@ async def test_a_process_that_executes_no_runs_uses_no_grant(tmp_path: Path) -> 
         async with host.runtime(worker=False) as client:
             call = asyncio.create_task(status(client))
             assert await call == "suspended"
-        assert (await runtime.waits.grants("s"))[0].used == 0
+        assert (await runtime.suspensions.grants("s"))[0].used == 0
 
 
 async def test_a_pattern_names_no_sensitive_argument() -> None:
@@ -335,9 +335,9 @@ async def test_a_pattern_names_no_sensitive_argument() -> None:
         for place, value in (("/card", "4111"), ("", arguments), ("/card/0", "4")):
             answer: Any = {"approved": True, "grant": {**ANYWHERE, "pattern": {place: {"equal": value}}}}
             with pytest.raises(BadAnswerError, match="which is sensitive"):
-                await runtime.waits.answer(waiting.token, answer, by="jo")
+                await runtime.suspensions.answer(waiting.token, answer, by="jo")
         answer = {"approved": True, "grant": {**ANYWHERE, "pattern": {"/amount": {"equal": 1}}}}
-        assert (await runtime.waits.answer(waiting.token, answer, by="jo")).status == "ok"
+        assert (await runtime.suspensions.answer(waiting.token, answer, by="jo")).status == "ok"
         assert (await runtime.call("pay", {"card": "4222", "amount": 1.0}, META)).status == "ok"
 
 

@@ -65,7 +65,7 @@ async def finished(runtime: Runtime, result: ToolResult) -> ToolResult:
     """Return the result of a call after an approval, where it waits for one."""
     if result.suspension is None:
         return result
-    return await runtime.waits.answer(result.suspension.token, {"approved": True})
+    return await runtime.suspensions.answer(result.suspension.token, {"approved": True})
 
 
 @pytest.mark.parametrize("tool", TOOLS)

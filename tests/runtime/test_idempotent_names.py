@@ -43,14 +43,14 @@ async def test_other_arguments_are_refused_while_the_first_wait_for_an_approval(
     refused = await runtime.call_once(NAME, "pay_approved", {"amount": 50}, META)
     assert isinstance(refused.error, CallNameError)
     assert first.suspension is not None
-    assert [one.id for one in await runtime.waits.list()] == [first.suspension.id]
+    assert [one.id for one in await runtime.suspensions.list()] == [first.suspension.id]
     [so_far] = (await runtime.runs.call_result(RUN)).suspensions
     assert so_far == first.suspension
 
     [wait] = [wait for wait in await engine.open_waits() if wait.run_id == RUN]
-    assert await runtime.waits.at(wait) == first.suspension
-    assert await runtime.waits.at(RunWait(run_id=RUN, op="x", about={"kind": "pause"})) is None
-    await runtime.waits.answer(first.suspension.token, {"approved": True})
+    assert await runtime.suspensions.at(wait) == first.suspension
+    assert await runtime.suspensions.at(RunWait(run_id=RUN, op="x", about={"kind": "pause"})) is None
+    await runtime.suspensions.answer(first.suspension.token, {"approved": True})
     assert (await runtime.runs.call_result(RUN)).status == "ok"
 
 

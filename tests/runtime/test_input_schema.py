@@ -102,7 +102,7 @@ async def test_what_a_person_approved_is_what_runs(days: int, status: str) -> No
         asked = await runtime.call("forecast", {"city": "Ulm", "days": days}, META)
         if asked.suspension is not None:
             assert asked.suspension.arguments == {"city": "Ulm", "days": 4, "unit": "c"}
-            asked = await runtime.waits.answer(
+            asked = await runtime.suspensions.answer(
                 asked.suspension.token, {"approved": True}, session_id=META.session_id
             )
     assert asked.status == status, asked.json
@@ -130,7 +130,7 @@ async def test_a_person_reads_and_rules_see_the_defaults(when: dict[str, Any]) -
         assert asked.suspension.question == "Ask about Ulm, 3 c?"
         assert asked.suspension.arguments == {"city": "Ulm", "days": 3, "unit": "c"}
         token, session = asked.suspension.token, META.session_id
-        done = await runtime.waits.answer(token, {"approved": True}, session_id=session)
+        done = await runtime.suspensions.answer(token, {"approved": True}, session_id=session)
     assert done.result == ["Ulm", 3, "c", None]
 
 

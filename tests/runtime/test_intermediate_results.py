@@ -63,10 +63,10 @@ async def test_it_has_the_type_of_progress_and_is_in_the_log() -> None:
     told = events.subscribe(types=["tool_update"])
     made = updating(events=events)
     work = await pending(made)
-    await made.waits.intermediate(work.token, Progress(percent=10), key="a")
-    await made.waits.intermediate(work.token, {"percent": 20}, key="b")
-    await made.waits.progress(work.token, value=Progress(percent=30))
-    done = await made.waits.answer(work.token, {"version": "2.4.0"})
+    await made.suspensions.intermediate(work.token, Progress(percent=10), key="a")
+    await made.suspensions.intermediate(work.token, {"percent": 20}, key="b")
+    await made.suspensions.progress(work.token, value=Progress(percent=30))
+    done = await made.suspensions.answer(work.token, {"version": "2.4.0"})
     assert (done.status, done.result) == ("ok", Done(version="2.4.0"))
     assert await sent(made, work) == [{"percent": 10}, {"percent": 20}]
     events.close()
@@ -79,9 +79,9 @@ async def test_what_does_not_fit_is_refused_and_nothing_is_sent(value: Any) -> N
     made = updating()
     work = await pending(made)
     with pytest.raises(BadAnswerError, match="the progress of update_firmware does not fit"):
-        await made.waits.intermediate(work.token, value, key="a")
-    await made.waits.intermediate(work.token, {"percent": 1}, key="a")
-    assert (await made.waits.answer(work.token, {"version": "2"})).status == "ok"
+        await made.suspensions.intermediate(work.token, value, key="a")
+    await made.suspensions.intermediate(work.token, {"percent": 1}, key="a")
+    assert (await made.suspensions.answer(work.token, {"version": "2"})).status == "ok"
     assert await sent(made, work) == [{"percent": 1}]
 
 
@@ -90,14 +90,14 @@ async def test_a_key_is_a_text(key: Any) -> None:
     made = updating()
     work = await pending(made)
     with pytest.raises(BadAnswerError, match="must be a non-empty string"):
-        await made.waits.intermediate(work.token, {"percent": 1}, key=key)
+        await made.suspensions.intermediate(work.token, {"percent": 1}, key=key)
 
 
 async def test_without_a_declared_type_it_is_any_json_also_without_an_acknowledgement() -> None:
     made = updating(SILENT)
     work = await pending(made, SILENT)
-    await made.waits.intermediate(work.token, [1, {"a": None}], key="a")
-    await made.waits.answer(work.token, {"version": "2"})
+    await made.suspensions.intermediate(work.token, [1, {"a": None}], key="a")
+    await made.suspensions.answer(work.token, {"version": "2"})
     assert await sent(made, work) == [[1, {"a": None}]]
 
 
@@ -106,27 +106,27 @@ async def test_what_a_result_says_is_no_intermediate_result() -> None:
     work = await pending(made)
     forged: Any = {"toolgen.intermediate": {"key": "a", "digest": "", "value": 1, "shown": 1}}
     with pytest.raises(BadAnswerError, match="not part of a result"):
-        await made.waits.answer(work.token, forged)
+        await made.suspensions.answer(work.token, forged)
 
 
 async def test_a_question_takes_none(caplog: pytest.LogCaptureFixture) -> None:
     made = runtime(ToolOutcome.ask("How?"), replace(DECLARED, long_running=None))
     asked = await pending(made, replace(DECLARED, long_running=None))
     with pytest.raises(UnknownSuspensionError, match="does not belong to pending work"):
-        await made.waits.intermediate(asked.token, 1, key="a")
+        await made.suspensions.intermediate(asked.token, 1, key="a")
 
 
 async def test_a_call_sends_a_bounded_number_of_bounded_size() -> None:
     made = updating(SILENT)
     work = await pending(made, SILENT)
     with pytest.raises(BadAnswerError, match="at most 4194304 bytes"):
-        await made.waits.intermediate(work.token, "x" * 5_000_000, key="long")
+        await made.suspensions.intermediate(work.token, "x" * 5_000_000, key="long")
     for number in range(MOST):
-        await made.waits.intermediate(work.token, number, key=str(number))
+        await made.suspensions.intermediate(work.token, number, key=str(number))
     with pytest.raises(NotAllowedAnswerError, match="the maximum for one call"):
-        await made.waits.intermediate(work.token, "one more", key="more")
-    await made.waits.intermediate(work.token, 7, key="7")
-    assert (await made.waits.answer(work.token, {"version": "2"})).status == "ok"
+        await made.suspensions.intermediate(work.token, "one more", key="more")
+    await made.suspensions.intermediate(work.token, 7, key="7")
+    assert (await made.suspensions.answer(work.token, {"version": "2"})).status == "ok"
     assert await sent(made, work) == [*range(MOST)]
 
 
@@ -137,8 +137,8 @@ async def test_the_host_has_a_rule_for_who_may_send() -> None:
     made = updating(waiting=WaitOptions(rule=rule))
     work = await pending(made)
     with pytest.raises(NotAllowedAnswerError, match="only the worker may"):
-        await made.waits.intermediate(work.token, {"percent": 1}, key="a", by="eve")
-    await made.waits.intermediate(work.token, {"percent": 1}, key="a", by="worker")
+        await made.suspensions.intermediate(work.token, {"percent": 1}, key="a", by="eve")
+    await made.suspensions.intermediate(work.token, {"percent": 1}, key="a", by="worker")
 
 
 async def test_a_process_without_the_tool_sends_none(tmp_path: Path) -> None:
@@ -146,7 +146,7 @@ async def test_a_process_without_the_tool_sends_none(tmp_path: Path) -> None:
         work = await pending(made)
     async with Runtime(engine=InProcessEngine(tmp_path / "runs.db")) as other:
         with pytest.raises(MissingToolError, match="its intermediate result was not reported"):
-            await other.waits.intermediate(work.token, {"percent": 1}, key="a")
+            await other.suspensions.intermediate(work.token, {"percent": 1}, key="a")
 
 
 class Reading(Hook):
@@ -162,27 +162,27 @@ async def test_hooks_after_the_tool_see_what_the_model_reads() -> None:
     made = updating(hooks=[Reading()])
     work = await pending(made)
     with pytest.raises(NotAllowedAnswerError, match="too early"):
-        await made.waits.intermediate(work.token, {"percent": 1}, key="a")
-    await made.waits.intermediate(work.token, {"percent": 2}, key="b")
-    await made.waits.intermediate(work.token, {"percent": 3}, key="c")
-    await made.waits.answer(work.token, {"version": "2"})
+        await made.suspensions.intermediate(work.token, {"percent": 1}, key="a")
+    await made.suspensions.intermediate(work.token, {"percent": 2}, key="b")
+    await made.suspensions.intermediate(work.token, {"percent": 3}, key="c")
+    await made.suspensions.answer(work.token, {"version": "2"})
     assert await sent(made, work) == [{"version": "hidden"}, {"percent": 3}]
 
 
 async def test_the_time_to_answer_is_not_extended() -> None:
     made = updating()
     work = await pending(made)
-    await made.waits.intermediate(work.token, {"percent": 1}, key="a")
-    (open_work,) = await made.waits.list()
+    await made.suspensions.intermediate(work.token, {"percent": 1}, key="a")
+    (open_work,) = await made.suspensions.list()
     assert (open_work.id, open_work.expires_at) == (work.id, work.expires_at)
     assert open_work.token != work.token
-    await made.waits.intermediate(open_work.token, {"percent": 1}, key="a")
+    await made.suspensions.intermediate(open_work.token, {"percent": 1}, key="a")
     with pytest.raises(ConflictingAnswerError) as conflict:
-        await made.waits.intermediate(open_work.token, {"percent": 2}, key="a")
+        await made.suspensions.intermediate(open_work.token, {"percent": 2}, key="a")
     assert conflict.value.hint == "the first one counts; send this one under another key"
-    await made.waits.answer(work.token, {"version": "2"})
+    await made.suspensions.answer(work.token, {"version": "2"})
     with pytest.raises(LateAnswerError, match="the work has ended"):
-        await made.waits.intermediate(work.token, {"percent": 2}, key="b")
+        await made.suspensions.intermediate(work.token, {"percent": 2}, key="b")
 
 
 async def test_events_have_no_sensitive_values() -> None:
@@ -192,12 +192,12 @@ async def test_events_have_no_sensitive_values() -> None:
     async with watched(begins) as (made, watch):
         work = (await made.call("transfer", PAYMENT, MADE)).suspension
         assert work is not None
-        await made.waits.intermediate(work.token, payments.TransferProgress(step=CODE), key="a")
+        await made.suspensions.intermediate(work.token, payments.TransferProgress(step=CODE), key="a")
         with pytest.raises(ConflictingAnswerError) as refused:
-            await made.waits.intermediate(work.token, {"step": NUMBER}, key="a")
+            await made.suspensions.intermediate(work.token, {"step": NUMBER}, key="a")
         with pytest.raises(BadAnswerError) as unfit:
-            await made.waits.intermediate(work.token, {"step": [NUMBER]}, key="b")
+            await made.suspensions.intermediate(work.token, {"step": [NUMBER]}, key="b")
         shown = await sent(made, work)
-        await made.waits.cancel(work.token)
+        await made.suspensions.cancel(work.token)
     assert shown == [{"step": {"sensitive": True}}]
     watch.clean(refused.value, unfit.value, shown)

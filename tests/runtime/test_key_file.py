@@ -134,7 +134,7 @@ async def test_without_the_key_of_what_waits_nothing_starts(tmp_path: Path) -> N
     assert not key.exists()
     kept.rename(key)
     async with made(path, executor) as host:
-        assert (await host.waits.answer(first.token, YES)).status == "ok"
+        assert (await host.suspensions.answer(first.token, YES)).status == "ok"
 
 
 async def test_what_waits_is_adopted_with_a_new_key(tmp_path: Path) -> None:
@@ -144,16 +144,16 @@ async def test_what_waits_is_adopted_with_a_new_key(tmp_path: Path) -> None:
     desk = made(path, executor)
     desk.runs.run_as_client(checks=True)
     async with desk:
-        (seen,) = await desk.waits.check()
+        (seen,) = await desk.suspensions.check()
         assert (seen.id, seen.state, (tmp_path / "runs.db.key").exists()) == (first.id, "unsealed", False)
-        assert await desk.waits.adopt(first.run_id, by="ann") == (seen,)
-        assert [one.state for one in await desk.waits.check()] == ["sealed"]
+        assert await desk.suspensions.adopt(first.run_id, by="ann") == (seen,)
+        assert [one.state for one in await desk.suspensions.check()] == ["sealed"]
     async with made(path, executor) as host:
         with pytest.raises(SuspensionError):  # its token is of the key before
-            await host.waits.answer(first.token, YES)
-        (again,) = await host.waits.list()
+            await host.suspensions.answer(first.token, YES)
+        (again,) = await host.suspensions.list()
         assert (again.id, again.arguments) == (first.id, first.arguments)
-        assert (await host.waits.answer(again.token, YES)).status == "ok"
+        assert (await host.suspensions.answer(again.token, YES)).status == "ok"
         assert len(executor.calls) == 1
 
 
@@ -161,7 +161,7 @@ async def test_a_key_that_is_missing_beside_nothing_that_waits_is_made_again(tmp
     path, executor = tmp_path / "runs.db", Listing()
     first = await asked(path)
     async with made(path, executor) as host:
-        assert (await host.waits.answer(first.token, YES)).status == "ok"
+        assert (await host.suspensions.answer(first.token, YES)).status == "ok"
     (tmp_path / "runs.db.key").unlink()
     async with made(path, executor) as host:
         assert waiting(await host.call(TOOL, SITE, META)).token

@@ -25,7 +25,7 @@ YES: Final[Json] = {"approved": True}
 
 async def question_of(runtime: Runtime, name: CallName, tool: str) -> Suspended | None:
     """Return what a named payment of 5 asks."""
-    calls = runtime.waits.named_calls(tool)
+    calls = runtime.suspensions.named_calls(tool)
     assert calls is not None
     return await calls.question(name, {"amount": 5}, META)
 
@@ -95,11 +95,11 @@ async def test_a_waiting_call_has_its_open_question(engine: InProcessEngine, too
     first = waits(await runtime.call_once(name, tool, {"amount": 5}, META))
     together = await asyncio.gather(*(runtime.call_once(name, tool, {"amount": 5}, META) for _ in range(3)))
     assert {waits(one).id for one in together} == {first.id}
-    assert [one.id for one in await runtime.waits.list()] == [first.id]
+    assert [one.id for one in await runtime.suspensions.list()] == [first.id]
     assert await question_of(runtime, name, tool) == first
     assert bank.paid == []
 
-    assert (await runtime.waits.answer(first.token, YES)).status == "ok"
+    assert (await runtime.suspensions.answer(first.token, YES)).status == "ok"
     assert (await runtime.call_once(name, tool, {"amount": 5}, META)).json == f'"{tool} 5"'.encode()
     assert await question_of(runtime, name, tool) is None
     assert bank.paid == [(tool, 5)]
@@ -109,7 +109,7 @@ async def test_a_denied_call_stays_denied(engine: InProcessEngine) -> None:
     bank = Bank()
     runtime = served(bank, engine)
     asked = waits(await runtime.call_once(named("c1"), "pay_approved", {"amount": 5}, META))
-    denied = await runtime.waits.answer(asked.token, {"approved": False, "message": "not today"})
+    denied = await runtime.suspensions.answer(asked.token, {"approved": False, "message": "not today"})
     again = await runtime.call_once(named("c1"), "pay_approved", {"amount": 5}, META)
     assert (again.status, again.json) == (denied.status, denied.json) == ("denied", denied.json)
     assert bank.paid == []
@@ -202,9 +202,9 @@ async def test_arguments_that_are_edited_before_the_approval_are_asked_about_ane
     name = named("c1")
     first = waits(await runtime.call_once(name, "pay_approved", {"amount": 5}, META))
     second = waits(await runtime.call_once(name, "pay_approved", {"amount": 50}, META))
-    assert [one.id for one in await runtime.waits.list()] == [second.id] != [first.id]
+    assert [one.id for one in await runtime.suspensions.list()] == [second.id] != [first.id]
     assert waits(await runtime.call_once(name, "pay_approved", {"amount": 50}, META)).id == second.id
-    assert (await runtime.waits.answer(second.token, YES)).status == "ok"
+    assert (await runtime.suspensions.answer(second.token, YES)).status == "ok"
 
     assert (await runtime.call_once(name, "pay_approved", {"amount": 5}, META)).status == "denied"
     third = await runtime.call_once(name, "pay_approved", {"amount": 500}, META)
@@ -218,12 +218,12 @@ async def test_arguments_that_are_edited_back_are_asked_about_anew(engine: InPro
     name = named("c1")
     asked = [waits(await runtime.call_once(name, "pay_approved", {"amount": n}, META)) for n in (5, 50, 5)]
     assert len({one.id for one in asked}) == 3
-    assert [one.id for one in await runtime.waits.list()] == [asked[-1].id]
+    assert [one.id for one in await runtime.suspensions.list()] == [asked[-1].id]
     assert await question_of(runtime, name, "pay_approved") == asked[-1]
     for taken_back in asked[:2]:
         with pytest.raises(ConflictingAnswerError):
-            await runtime.waits.answer(taken_back.token, YES)
-    assert (await runtime.waits.answer(asked[-1].token, YES)).status == "ok"
+            await runtime.suspensions.answer(taken_back.token, YES)
+    assert (await runtime.suspensions.answer(asked[-1].token, YES)).status == "ok"
     assert (await runtime.call_once(name, "pay_approved", {"amount": 5}, META)).status == "ok"
     assert bank.paid == [("pay_approved", 5)]
 
@@ -234,10 +234,10 @@ async def test_a_call_that_has_begun_is_not_edited(engine: InProcessEngine, answ
     runtime = served(bank, engine)
     asked = waits(await runtime.call_once(named("c1"), "pay_asking", {"amount": 5}, META))
     for _ in range(answers):
-        asked = waits(await runtime.waits.answer(asked.token, "here"))
+        asked = waits(await runtime.suspensions.answer(asked.token, "here"))
     edited = await runtime.call_once(named("c1"), "pay_asking", {"amount": 50}, META)
     assert isinstance(edited.error, CallNameError)
-    assert [one.id for one in await runtime.waits.list()] == [asked.id]
+    assert [one.id for one in await runtime.suspensions.list()] == [asked.id]
 
 
 # How it ends, and how long it is kept.
@@ -338,7 +338,7 @@ async def test_a_session_with_a_waiting_call_is_erased_when_the_call_is_canceled
         asked = waits(await runtime.call_once(named("c1"), "pay_approved", {"amount": 5}, META))
         with pytest.raises(SessionBusyError):
             await agents.erase("s")
-        await runtime.waits.cancel(asked.token)
+        await runtime.suspensions.cancel(asked.token)
         assert (await agents.erase("s")).runs == 1
         again = waits(await runtime.call_once(named("c1"), "pay_approved", {"amount": 5}, META))
     assert again.id != asked.id
@@ -355,7 +355,7 @@ async def test_many_workers_execute_a_named_call_once(seed: int, tool: str) -> N
         results = await asyncio.gather(*calls)
         if tool == "pay_approved":
             [asked] = {waits(one).id: waits(one) for one in results}.values()
-            await runtimes[2].waits.answer(asked.token, YES)
+            await runtimes[2].suspensions.answer(asked.token, YES)
             results = [await one.call_once(named("c1"), tool, {"amount": 5}, META) for one in runtimes]
     assert {(one.status, one.json) for one in results} == {("ok", f'"{tool} 5"'.encode())}
     assert bank.paid == [(tool, 5)]

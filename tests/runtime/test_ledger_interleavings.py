@@ -104,14 +104,14 @@ class Peer:
     async def answer(self) -> None:
         """Answer an open question, whichever."""
         runtime = self.runtime
-        waiting = await runtime.waits.list()
+        waiting = await runtime.suspensions.list()
         if not waiting:
             return
         asked = self.random.choice(waiting)
         answer: Json = {"approved": self.random.random() < 0.7} if asked.kind == "confirmation" else "here"
         self.answers[asked.id] += 1
         try:
-            await runtime.waits.answer(asked.token, answer, wait_s=self.random.choice([0, None]))
+            await runtime.suspensions.answer(asked.token, answer, wait_s=self.random.choice([0, None]))
         except SuspensionError:  # somebody was faster
             return
 

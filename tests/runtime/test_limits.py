@@ -105,7 +105,7 @@ async def test_what_was_frozen_is_not_measured_again() -> None:
     )
     waits = await made.call(TOOL, document, META)
     assert waits.suspension is not None
-    assert (await made.waits.answer(waits.suspension.token, {"approved": True})).status == "ok"
+    assert (await made.suspensions.answer(waits.suspension.token, {"approved": True})).status == "ok"
     assert len(executor.calls) == 1
 
 
@@ -122,7 +122,7 @@ async def test_a_host_that_allows_more_freezes_and_shows_more() -> None:
     waits = await made.call(TOOL, document, META)
     assert waits.suspension is not None
     assert waits.suspension.arguments["site_id"] == "x" * 2**22
-    assert (await made.waits.answer(waits.suspension.token, {"approved": True})).status == "ok"
+    assert (await made.suspensions.answer(waits.suspension.token, {"approved": True})).status == "ok"
     assert len(executor.calls) == 1
 
 
@@ -167,8 +167,8 @@ async def test_answers_above_a_limit_are_refused_and_the_call_still_waits(
     waits = await host.call(TOOL, SITE, META)
     assert waits.suspension is not None
     with pytest.raises(BadAnswerError, match="the answer must have at most"):
-        await host.waits.answer(waits.suspension.token, answer)
-    assert [one.id for one in await host.waits.list()] == [waits.suspension.id]
+        await host.suspensions.answer(waits.suspension.token, answer)
+    assert [one.id for one in await host.suspensions.list()] == [waits.suspension.id]
 
 
 async def test_an_answer_full_of_mistakes_has_its_first_issues() -> None:
@@ -176,7 +176,7 @@ async def test_an_answer_full_of_mistakes_has_its_first_issues() -> None:
     waits = await host.call(TOOL, SITE, META)
     assert waits.suspension is not None
     with pytest.raises(BadAnswerError) as raised:
-        await host.waits.answer(waits.suspension.token, {f"k{number}": 0 for number in range(20)})
+        await host.suspensions.answer(waits.suspension.token, {f"k{number}": 0 for number in range(20)})
     assert len(raised.value.issues) == 3
 
 

@@ -176,7 +176,7 @@ async def test_what_its_design_does_not_declare_is_the_executors_bug(
     assert b" ran; its result could not be read" in result.json
     assert reason in caplog.text
     assert spec.id in caplog.text
-    assert await made.waits.list() == (), "nothing waits that nobody was told of"
+    assert await made.suspensions.list() == (), "nothing waits that nobody was told of"
 
 
 def test_the_catalog_advertises_what_comes_at_once() -> None:
@@ -219,7 +219,7 @@ async def test_progress_is_told(value: Any, shown: Any, listens: bool) -> None:
     made = runtime(reports, events=events)
     waiting = (await made.call(DECLARED.id, ARGUMENTS, META)).suspension
     assert waiting is not None
-    await made.waits.progress(waiting.token, 0.4, "half", value)
+    await made.suspensions.progress(waiting.token, 0.4, "half", value)
     if events is not None and told is not None:
         events.close()
         assert [event.value async for event in told] == [shown, shown]  # type: ignore[union-attr]  # one type
@@ -234,8 +234,8 @@ async def test_progress_that_does_not_fit_is_refused(value: Any, reason: str, li
     waiting = (await made.call(DECLARED.id, ARGUMENTS, META)).suspension
     assert waiting is not None
     with pytest.raises(MalformedResultError, match=f"the progress of update_firmware does not fit.*{reason}"):
-        await made.waits.progress(waiting.token, value=value)
-    done = await made.waits.answer(waiting.token, {"version": "2.4.0"})
+        await made.suspensions.progress(waiting.token, value=value)
+    done = await made.suspensions.answer(waiting.token, {"version": "2.4.0"})
     assert done.status == "ok", "the work goes on all the same"
     del subscription
 
@@ -249,7 +249,7 @@ async def test_any_progress_is_json(value: Any, listens: bool) -> None:
     with pytest.raises(
         MalformedResultError, match="does not fit: it contains a number that is infinite or NaN"
     ):
-        await made.waits.progress(waiting.token, value=value)
+        await made.suspensions.progress(waiting.token, value=value)
 
 
 NO_FRACTIONS: list[Any] = ["half", {}, True, 2.0, -0.1, 10**30, float("nan"), float("inf")]
@@ -266,7 +266,7 @@ async def test_progress_that_no_log_could_hold_is_refused(fraction: Any, message
     waiting = (await made.call(DECLARED.id, ARGUMENTS, META)).suspension
     assert waiting is not None
     with pytest.raises(MalformedResultError, match=r"the progress (fraction|message) must be"):
-        await made.waits.progress(waiting.token, fraction, message)
+        await made.suspensions.progress(waiting.token, fraction, message)
 
     def reports(ctx: ToolContext) -> LongRunningReturn[Any, Any]:
         ctx.progress(fraction, message)
@@ -283,7 +283,7 @@ async def test_progress_beyond_its_ends_by_rounding_is_told_as_the_end(fraction:
     made = runtime(ToolOutcome.pending("job-1", Ack(minutes=4)), events=events)
     waiting = (await made.call(DECLARED.id, ARGUMENTS, META)).suspension
     assert waiting is not None
-    await made.waits.progress(waiting.token, fraction)
+    await made.suspensions.progress(waiting.token, fraction)
     events.close()
     assert [event.fraction async for event in told] == [shown]  # type: ignore[union-attr]  # one type
 
@@ -304,9 +304,9 @@ async def test_without_declared_progress_any_json_is_told() -> None:
     made = runtime(ToolOutcome.pending("job-1"), SILENT)
     waiting = (await made.call(SILENT.id, ARGUMENTS, META)).suspension
     assert waiting is not None
-    await made.waits.progress(waiting.token, value=[1, {"a": None}])
+    await made.suspensions.progress(waiting.token, value=[1, {"a": None}])
     with pytest.raises(MalformedResultError, match="does not fit"):
-        await made.waits.progress(waiting.token, value=object())
+        await made.suspensions.progress(waiting.token, value=object())
 
 
 @pytest.mark.parametrize("spec", [DECLARED, SILENT], ids=["acknowledged", "silent"])
@@ -327,7 +327,7 @@ async def test_work_that_nobody_waits_for_any_more_is_unknown(by: str, spec: Too
     if by in ("run", "name"):
         await made.runs.cancel(asked.run_id, "no power")
     else:
-        result = await made.waits.cancel(asked.token, "no power")
+        result = await made.suspensions.cancel(asked.token, "no power")
         assert (result.status, result.retry_hint) == ("unknown", None)
     assert made.engine is not None
     ends = [one async for _, one in made.engine.events(asked.run_id) if one["type"] == "tool_end"]
@@ -345,7 +345,7 @@ async def test_work_whose_tool_is_gone_is_unknown_when_it_is_canceled(tmp_path: 
         asked = (await made.call(DECLARED.id, ARGUMENTS, META)).suspension
     assert asked is not None
     async with Runtime(engine=InProcessEngine(path)) as other:
-        result = await other.waits.cancel(asked.token, "no power")
+        result = await other.suspensions.cancel(asked.token, "no power")
     assert (result.status, json.loads(result.json)) == ("unknown", {"unknown": LEFT})
 
 
@@ -366,5 +366,5 @@ async def test_a_function_may_answer_later() -> None:
     begun = await made.call("export", {"month": "May"})
     assert (begun.status, begun.json) == ("pending", b'"begun"')
     assert begun.suspension is not None
-    done = await made.waits.answer(begun.suspension.token, {"rows": 3})
+    done = await made.suspensions.answer(begun.suspension.token, {"rows": 3})
     assert (done.status, json.loads(done.json)) == ("ok", {"rows": 3})

@@ -28,7 +28,9 @@ async def asked_until_it_ends(made: Runtime, result: ToolResult) -> tuple[int, T
     times = 0
     while result.status == "suspended":
         asked = waiting(result)
-        result = await made.waits.answer(asked.token, YES if asked.kind == "confirmation" else "once more")
+        result = await made.suspensions.answer(
+            asked.token, YES if asked.kind == "confirmation" else "once more"
+        )
         times += 1
     return times, result
 
@@ -40,7 +42,7 @@ async def test_the_eleventh_question_ends_the_call_as_an_error(engine: InProcess
     assert (times, result.status) == (10, "error")
     assert json.loads(result.json)["error"] == "list_devices asked 10 questions, the maximum for one call"
     assert len(listing.calls) == 11
-    assert await made.waits.list() == ()
+    assert await made.suspensions.list() == ()
 
 
 async def test_an_approval_is_a_question_too(engine: InProcessEngine) -> None:
@@ -54,7 +56,7 @@ async def test_a_restart_does_not_begin_the_count_anew(tmp_path: Path) -> None:
     async with runtime(Listing(asks), engine=InProcessEngine(tmp_path / "runs.db")) as first:
         result = await first.call(TOOL, SITE, META)
         for _ in range(6):
-            result = await first.waits.answer(waiting(result).token, "once more")
+            result = await first.suspensions.answer(waiting(result).token, "once more")
     async with runtime(Listing(asks), engine=InProcessEngine(tmp_path / "runs.db")) as second:
         times, result = await asked_until_it_ends(second, result)
     assert (times, result.status) == (4, "error")
@@ -65,7 +67,7 @@ async def test_an_answer_that_does_not_fit_is_no_question_more(engine: InProcess
     result = await made.call(TOOL, SITE, META)
     for _ in range(5):
         with pytest.raises(BadAnswerError):
-            await made.waits.answer(waiting(result).token, 7)
-    assert [one.id for one in await made.waits.list()] == [waiting(result).id]
+            await made.suspensions.answer(waiting(result).token, 7)
+    assert [one.id for one in await made.suspensions.list()] == [waiting(result).id]
     times, result = await asked_until_it_ends(made, result)
     assert (times, result.status) == (2, "error")

@@ -81,15 +81,15 @@ async def test_one_of_many_is_found_and_answered_alone(
     with instructions.counted(monkeypatch):
         async with _runtime(InProcessEngine(path)) as runtime:
             assert 0 < instructions.taken() < MOST + CHECKED * count, "to open the file"
-            waiting = await runtime.waits.list(session)
+            waiting = await runtime.suspensions.list(session)
             assert len(waiting) == _SESSION
             assert 0 < instructions.taken() < MOST, "to list a session"
             assert _records() == before
-            result = await runtime.waits.answer(waiting[3].token, {"approved": True})
+            result = await runtime.suspensions.answer(waiting[3].token, {"approved": True})
             assert (result.status, result.result) == ("ok", "x")
             assert 0 < instructions.taken() < MOST, "to answer a call"
             assert _records() <= before + 1
-            assert len(await runtime.waits.list(session)) == _SESSION - 1
+            assert len(await runtime.suspensions.list(session)) == _SESSION - 1
 
 
 async def test_what_a_run_has_done_makes_no_look_at_its_waits_longer(
@@ -138,7 +138,7 @@ async def _park(path: Path, count: int) -> None:
     async with _runtime(engine) as runtime:
         asked = (await runtime.call("send", {"text": "x"}, CallMeta(session_id="s-0"))).suspension
         assert asked is not None
-        (made,) = await runtime.waits.check()
+        (made,) = await runtime.suspensions.check()
         assert made.call is not None
         sealer, call = Sealer(engine.secret() or b""), made.call
         for start in range(1, count, _AT_ONCE):

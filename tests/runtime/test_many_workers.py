@@ -95,7 +95,7 @@ async def test_a_tool_of_the_callers_snapshot_alone_cannot_ask() -> None:
             [ToolCall(tool="list_devices", payload_json=SITE, meta=META)], within=given
         )
         assert again.status == "denied"
-        assert await made.waits.list() == ()
+        assert await made.suspensions.list() == ()
     assert executor.calls == []
 
 
@@ -122,7 +122,7 @@ async def test_a_tool_that_a_toolset_of_the_runtime_lists_can_ask() -> None:
     async with shared() as made:
         made.tools.register(function_toolset("x.mail", [tool]))
         asked = waiting(await made.call("send", {"text": "hi"}, META, within=await made.tools.snapshot()))
-        assert (await made.waits.answer(asked.token, {"approved": True})).status == "ok"
+        assert (await made.suspensions.answer(asked.token, {"approved": True})).status == "ok"
 
 
 async def test_a_call_that_does_not_wait_may_have_a_tool_of_the_callers_snapshot() -> None:

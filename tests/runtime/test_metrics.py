@@ -108,9 +108,9 @@ async def test_a_wait_is_counted_from_its_question_to_its_answer(
         for is_approved in (True, False):
             asked = waiting(await made.call(TOOL, SITE, META))
             passed[0] += 100
-            await made.waits.answer(asked.token, {"approved": is_approved}, by="jo")
+            await made.suspensions.answer(asked.token, {"approved": is_approved}, by="jo")
         asked = waiting(await made.call(TOOL, SITE, META))
-        await made.waits.cancel(asked.token, "no longer needed")
+        await made.suspensions.cancel(asked.token, "no longer needed")
     confirmation = {"toolgen.kind": "confirmation"}
     answered = {**confirmation, "toolgen.outcome": "answered"}
     canceled = {**confirmation, "toolgen.outcome": "canceled"}
@@ -129,7 +129,7 @@ async def test_a_wait_that_nobody_answers_has_expired(engine: InProcessEngine, c
     async with made:
         asked = waiting(await made.call(TOOL, SITE, META))
         with pytest.raises(SuspensionError):
-            await made.waits.result(asked.token, wait_s=100)
+            await made.suspensions.result(asked.token, wait_s=100)
     points = collected.points()
     assert points["toolgen.suspensions.ended"] == [({"toolgen.outcome": "expired"}, 1)]
     assert points["toolgen.calls.ended"] == [(ended("denied"), 1)]
@@ -142,7 +142,7 @@ async def test_work_elsewhere_is_a_wait_too(engine: InProcessEngine, collected: 
     one = spec(long_running=LongRunningSpec())
     async with runtime(Listing(works), one, engine=engine, metrics=collected.metrics) as made:
         asked = waiting(await made.call(TOOL, SITE, META))
-        await made.waits.answer(asked.token, {"devices": [], "returned": 0, "truncated": False})
+        await made.suspensions.answer(asked.token, {"devices": [], "returned": 0, "truncated": False})
     points = collected.points()
     assert points["toolgen.suspensions.opened"] == [({"toolgen.kind": "pending"}, 1)]
     assert points["toolgen.calls.ended"] == [(ended("ok"), 1)]
@@ -154,7 +154,7 @@ async def test_no_attribute_has_an_id_of_a_call_or_a_value(
     meta = CallMeta(run_id="r-1", session_id="s-1", turn_id="t-1", tool_call_id="c-1", labels={"user": "u-1"})
     async with runtime(Listing(), CONFIRMED, engine=engine, metrics=collected.metrics) as made:
         asked = waiting(await made.call(TOOL, b'{"site_id": "v-1"}', meta))
-        await made.waits.answer(asked.token, {"approved": True}, by="p-1")
+        await made.suspensions.answer(asked.token, {"approved": True}, by="p-1")
     shown = repr(collected.points())
     assert not [id_ for id_ in ("r-1", "s-1", "t-1", "c-1", "u-1", "v-1", "p-1", "call_") if id_ in shown]
 

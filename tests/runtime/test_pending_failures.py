@@ -39,7 +39,7 @@ async def test_the_model_reads_code_and_details_of_pending_work_that_failed() ->
     runtime, token = await started(events=events)
     failure = devices.READ_NOT_FOUND.of("no device d9", MISSING)
     async with events.subscribe() as told:
-        result = await runtime.waits.answer(token, failure)
+        result = await runtime.suspensions.answer(token, failure)
     (end,) = [event async for event in told if isinstance(event, ToolEnd)]
     assert end.error is not None
     assert (end.error.get("code"), end.error.get("details")) == ("not_found", {"id": "d9", "close": ["d8"]})
@@ -50,14 +50,14 @@ async def test_the_model_reads_code_and_details_of_pending_work_that_failed() ->
         "details": {"id": "d9", "close": ["d8"]},
     }
     assert devices.READ_NOT_FOUND.get(result) == MISSING
-    assert (await runtime.waits.answer(token, failure)).json == result.json
+    assert (await runtime.suspensions.answer(token, failure)).json == result.json
     with pytest.raises(ConflictingAnswerError):
-        await runtime.waits.answer(token, devices.READ_OFFLINE.of("it sleeps"))
+        await runtime.suspensions.answer(token, devices.READ_OFFLINE.of("it sleeps"))
 
 
 async def test_the_design_says_whether_the_same_call_may_work_later() -> None:
     runtime, token = await started()
-    result = await runtime.waits.answer(token, devices.READ_OFFLINE.of("it sleeps"))
+    result = await runtime.suspensions.answer(token, devices.READ_OFFLINE.of("it sleeps"))
     assert json.loads(result.json) == {"error": "it sleeps", "code": "offline", "retryable": True}
 
 
@@ -78,5 +78,5 @@ async def test_an_error_that_does_not_fit_is_refused_and_the_work_still_waits(
 ) -> None:
     runtime, token = await started()
     with pytest.raises(BadAnswerError, match=why):
-        await runtime.waits.answer(token, failure)
-    assert (await runtime.waits.answer(token, {"error": "it broke"})).json == b'{"error":"it broke"}'
+        await runtime.suspensions.answer(token, failure)
+    assert (await runtime.suspensions.answer(token, {"error": "it broke"})).json == b'{"error":"it broke"}'

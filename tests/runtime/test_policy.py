@@ -88,7 +88,7 @@ async def test_nor_does_it_once_a_person_has_approved(engine: InProcessEngine) -
     runtime = office(mail, policy=policy, engine=engine)
     waiting = (await runtime.call("send", {"to": ["a@x.example"]}, META)).suspension
     assert waiting is not None
-    done = await runtime.waits.answer(waiting.token, {"approved": True})
+    done = await runtime.suspensions.answer(waiting.token, {"approved": True})
     assert (done.status, mail.sent) == ("ok", [["a@x.example"]])
 
 
@@ -118,7 +118,7 @@ async def approved(mail: Mail, policy: Then, engine: InProcessEngine, **host: An
     """Return the result of a call that a person has approved."""
     runtime = office(mail, policy=policy, engine=engine, **host)
     asked = waiting(await runtime.call("send", {"to": ["a@x.example"]}, META))
-    return await runtime.waits.answer(asked.token, {"approved": True})
+    return await runtime.suspensions.answer(asked.token, {"approved": True})
 
 
 async def test_a_policy_that_changed_its_mind_denies_what_a_person_approved(engine: InProcessEngine) -> None:
@@ -168,7 +168,7 @@ async def test_a_policy_is_not_asked_about_what_a_person_denied(engine: InProces
     mail, policy = Mail(), Then(Ask(question="Send it?"))
     runtime = office(mail, policy=policy, engine=engine)
     asked = waiting(await runtime.call("send", {"to": ["a@x.example"]}, META))
-    assert (await runtime.waits.answer(asked.token, {"approved": False})).status == "denied"
+    assert (await runtime.suspensions.answer(asked.token, {"approved": False})).status == "denied"
     assert len(policy.seen) == 1
 
 
@@ -186,7 +186,7 @@ async def test_interceptors_run_again_and_what_they_fill_is_in_no_journal(engine
     made.tools.register(resetting(executor))
     asked = waiting(await made.call("factory_reset", {"device_id": "h01"}, META))
     before = users.count
-    await made.waits.answer(asked.token, {"approved": True})
+    await made.suspensions.answer(asked.token, {"approved": True})
     assert executor.asked == [f"h01 for u-secret-{users.count}"]
     assert users.count == before + 1
     status = await engine.status(asked.run_id)
@@ -200,7 +200,7 @@ async def test_a_policy_and_a_preview_may_say_what_is_no_text(engine: InProcessE
     runtime = office(mail, policy=Then(Ask(question="Send \udce9?")), engine=engine)
     asked = waiting(await runtime.call("send", {"to": ["a@x.example"]}, META))
     assert (asked.question, asked.preview) == ("Send ??", "To ?")
-    assert (await runtime.waits.answer(asked.token, {"approved": True})).status == "ok"
+    assert (await runtime.suspensions.answer(asked.token, {"approved": True})).status == "ok"
 
 
 NO_TEXT: Any = b"Send it?"

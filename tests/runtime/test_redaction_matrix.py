@@ -183,10 +183,17 @@ async def told(way: str, form: str) -> dict[str, str]:
         async with events.subscribe() as heard, runtime:
             results.append(await runtime.call("keep", arguments, CallMeta(session_id="s", tool_call_id="c")))
             while (waits := results[-1].suspension) is not None:
-                asked += [repr(results[-1]), repr(waits), waits.question, repr(await runtime.waits.list())]
-                records_of_waits += [shown_record(runtime, one.record) for one in await runtime.waits.check()]  # type: ignore[arg-type]  # a document
+                asked += [
+                    repr(results[-1]),
+                    repr(waits),
+                    waits.question,
+                    repr(await runtime.suspensions.list()),
+                ]
+                for one in await runtime.suspensions.check():
+                    record: Any = one.record
+                    records_of_waits.append(shown_record(runtime, record))
                 answer: Any = {"approved": True} if way == "an approval" else given
-                results.append(await runtime.waits.answer(waits.token, answer))
+                results.append(await runtime.suspensions.answer(waits.token, answer))
             assert runtime.engine is not None
             for status in await runtime.engine.list_runs():
                 log = [event async for _, event in runtime.engine.events(status.run_id, follow=False)]

@@ -43,11 +43,11 @@ async def test_who_asked_may_not_approve(engine: InProcessEngine) -> None:
     asked = waiting(await made.call(TOOL, SITE, FOR_ANN))
     assert asked.requested_by == "ann"
     with pytest.raises(NotAllowedAnswerError, match="the requester of the call must not approve it"):
-        await made.waits.answer(asked.token, YES, by="ann")
+        await made.suspensions.answer(asked.token, YES, by="ann")
     with pytest.raises(NotAllowedAnswerError, match="does not name the approver"):
-        await made.waits.answer(asked.token, YES)
-    assert (executor.calls, await made.waits.list()) == ([], (asked,))
-    assert (await made.waits.answer(asked.token, YES, by="bob")).status == "ok"
+        await made.suspensions.answer(asked.token, YES)
+    assert (executor.calls, await made.suspensions.list()) == ([], (asked,))
+    assert (await made.suspensions.answer(asked.token, YES, by="bob")).status == "ok"
 
 
 async def test_nobody_is_a_second_person_for_a_call_without_a_requester(engine: InProcessEngine) -> None:
@@ -55,16 +55,16 @@ async def test_nobody_is_a_second_person_for_a_call_without_a_requester(engine: 
     made = runtime(Listing(), CONFIRMED, engine=engine, waiting=options(rule=requester_may_not_approve))
     asked = waiting(await made.call(TOOL, SITE, replace(FOR_ANN, requested_by="")))
     with pytest.raises(NotAllowedAnswerError, match="the call does not name its requester"):
-        await made.waits.answer(asked.token, YES, by="bob")
-    assert (await made.waits.answer(asked.token, {"approved": False}, by="bob")).status == "denied"
+        await made.suspensions.answer(asked.token, YES, by="bob")
+    assert (await made.suspensions.answer(asked.token, {"approved": False}, by="bob")).status == "denied"
 
 
 @pytest.mark.parametrize("by", ["ann", ""])
 async def test_who_asked_may_say_no_and_take_it_back(engine: InProcessEngine, by: str) -> None:
     made = runtime(Listing(), CONFIRMED, engine=engine, waiting=options(rule=requester_may_not_approve))
     first, second = [waiting(await made.call(TOOL, SITE, FOR_ANN)) for _ in range(2)]
-    assert (await made.waits.answer(first.token, {"approved": False}, by=by)).status == "denied"
-    assert (await made.waits.cancel(second.token, by=by)).status == "denied"
+    assert (await made.suspensions.answer(first.token, {"approved": False}, by=by)).status == "denied"
+    assert (await made.suspensions.cancel(second.token, by=by)).status == "denied"
 
 
 async def test_who_asked_may_answer_what_is_no_approval(engine: InProcessEngine) -> None:
@@ -73,7 +73,7 @@ async def test_who_asked_may_answer_what_is_no_approval(engine: InProcessEngine)
 
     made = runtime(Listing(asks), engine=engine, waiting=options(rule=requester_may_not_approve))
     asked = waiting(await made.call(TOOL, SITE, FOR_ANN))
-    assert (await made.waits.answer(asked.token, "because", by="ann")).status == "ok"
+    assert (await made.suspensions.answer(asked.token, "because", by="ann")).status == "ok"
 
 
 async def test_a_rule_may_ask_a_directory_and_sees_everything(engine: InProcessEngine) -> None:
@@ -87,8 +87,8 @@ async def test_a_rule_may_ask_a_directory_and_sees_everything(engine: InProcessE
     made = runtime(Listing(), CONFIRMED, engine=engine, waiting=options(rule=managers))
     asked = waiting(await made.call(TOOL, SITE, FOR_ANN))
     with pytest.raises(NotAllowedAnswerError, match="bob is no manager"):
-        await made.waits.answer(asked.token, YES, by="bob")
-    assert (await made.waits.answer(asked.token, YES, by="boss")).status == "ok"
+        await made.suspensions.answer(asked.token, YES, by="bob")
+    assert (await made.suspensions.answer(asked.token, YES, by="boss")).status == "ok"
     assert seen == [(asked, YES, "bob"), (asked, YES, "boss"), (asked, YES, "boss")], (
         "asked again where it runs"
     )
@@ -101,10 +101,10 @@ async def test_the_rule_holds_where_the_call_is_executed(tmp_path: Path, rule: A
     async with runtime(executor, CONFIRMED, engine=InProcessEngine(file)) as made:
         asked = waiting(await made.call(TOOL, SITE, FOR_ANN))
     async with Runtime(engine=InProcessEngine(file, worker=False)) as desk:
-        assert (await desk.waits.answer(asked.token, YES, by="ann", wait_s=0)).status == "running"
+        assert (await desk.suspensions.answer(asked.token, YES, by="ann", wait_s=0)).status == "running"
     ruled = WaitOptions(rule=rule)
     async with runtime(executor, CONFIRMED, engine=InProcessEngine(file), waiting=ruled) as made:
-        again = waiting(await made.waits.answer(asked.token, YES, by="ann"))
+        again = waiting(await made.suspensions.answer(asked.token, YES, by="ann"))
         assert ("must not approve it" in again.reason) is (rule is not fails)
         assert ("answer rule failed" in again.reason) is (rule is fails)
     assert executor.calls == []
@@ -117,14 +117,14 @@ async def test_a_rule_is_not_asked_about_what_does_not_fit(engine: InProcessEngi
     made = runtime(Listing(), CONFIRMED, engine=engine, waiting=options(rule=never))
     asked = waiting(await made.call(TOOL, SITE, FOR_ANN))
     with pytest.raises(BadAnswerError):
-        await made.waits.answer(asked.token, {"approved": "yes"})
+        await made.suspensions.answer(asked.token, {"approved": "yes"})
 
 
 async def told(made: Runtime, events: Events, answer: Json, by: str) -> list[Any]:
     """Return the events of a call that Ann asked for and somebody answered."""
     async with events.subscribe() as subscription:
         asked = waiting(await made.call(TOOL, SITE, FOR_ANN))
-        await made.waits.answer(asked.token, answer, by=by)
+        await made.suspensions.answer(asked.token, answer, by=by)
         events.close()
         return [event async for event in subscription]
 
@@ -176,14 +176,14 @@ async def test_the_log_says_who_answered_before_the_call_runs(engine: InProcessE
     ):
         made = runtime(Listing(hangs if answer is YES else asks), tool, engine=engine)
         asked = waiting(await made.call(TOOL, SITE, FOR_ANN))
-        answered = asyncio.ensure_future(made.waits.answer(asked.token, answer, by="bob"))
+        answered = asyncio.ensure_future(made.suspensions.answer(asked.token, answer, by="bob"))
         await begun.wait()
         log = [told async for _, told in engine.events(asked.run_id, follow=False)]
         assert [told["answered_by"] for told in log if told["type"] == event] == ["bob"]
         await engine.close()
         answered.cancel()
         await engine.start()
-        assert (await made.waits.answer(asked.token, answer, by="bob")).status == "unknown"
+        assert (await made.suspensions.answer(asked.token, answer, by="bob")).status == "unknown"
         log = [told async for _, told in engine.events(asked.run_id, follow=False)]
         assert [told["type"] for told in log] == [event, "tool_end", "run_stream_end"]
         begun.clear()

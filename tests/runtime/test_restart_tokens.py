@@ -21,18 +21,18 @@ OLD, NEW = b"the secret of this host, 32 bytes", b"the next secret of this host,
 async def test_a_secret_is_replaced_while_calls_wait(file: File) -> None:
     asked = await file.asked(CONFIRMED, secret=OLD)
     async with file.serving(Listing(), CONFIRMED, secret=(NEW, OLD)) as made:
-        (listed,) = await made.waits.list("s")
+        (listed,) = await made.suspensions.list("s")
         assert (listed.token != asked.token, listed.id) == (True, asked.id)
-        assert await made.waits.show(asked.token) == listed
+        assert await made.suspensions.show(asked.token) == listed
     async with file.serving(Listing(), CONFIRMED, secret=NEW) as made:
         with pytest.raises(UnknownSuspensionError):
-            await made.waits.answer(asked.token, YES)
+            await made.suspensions.answer(asked.token, YES)
         with pytest.raises(UnsealedSuspensionError):  # the old secret was dropped too early
-            await made.waits.answer(listed.token, YES)
-        assert await made.waits.list() == ()
-        await made.waits.adopt(asked.run_id, by="ann")
-        assert await made.waits.list() == (listed,)
-        assert (await made.waits.answer(listed.token, YES)).status == "ok"
+            await made.suspensions.answer(listed.token, YES)
+        assert await made.suspensions.list() == ()
+        await made.suspensions.adopt(asked.run_id, by="ann")
+        assert await made.suspensions.list() == (listed,)
+        assert (await made.suspensions.answer(listed.token, YES)).status == "ok"
 
 
 async def test_the_files_hold_no_token_and_no_secret_but_in_the_key(file: File) -> None:
@@ -53,24 +53,24 @@ async def test_who_reads_the_files_can_approve_nothing(file: File, tmp_path: Pat
     asked = await file.asked(CONFIRMED)
     async with Runtime(engine=file.engine(worker=False)) as desk:
         other = await file.asked(CONFIRMED)
-        await desk.waits.answer(other.token, YES, by="jo", wait_s=0)
+        await desk.suspensions.answer(other.token, YES, by="jo", wait_s=0)
     copy = File(tmp_path / "copy" / "runs.db")
     copy.path.parent.mkdir()
     for one in file.path.parent.iterdir():
         if one.is_file() and one.suffix != ".key":
             copy.path.with_name(one.name).write_bytes(one.read_bytes())
     async with Runtime(engine=copy.engine(worker=False), secret=OLD) as reader:
-        assert await reader.waits.list() == ()
-        await reader.waits.adopt(asked.run_id, by="eve")
-        (forged,) = await reader.waits.list()
+        assert await reader.suspensions.list() == ()
+        await reader.suspensions.adopt(asked.run_id, by="eve")
+        (forged,) = await reader.suspensions.list()
         assert forged.id == asked.id
     executor = Listing()
     async with file.serving(executor, CONFIRMED) as made:
-        assert (await made.waits.answer(other.token, YES, by="jo")).status == "ok"
+        assert (await made.suspensions.answer(other.token, YES, by="jo")).status == "ok"
         for token in (forged.token, asked.token.rpartition(".")[0], f"{asked.token}x"):
             with pytest.raises(UnknownSuspensionError):
-                await made.waits.answer(token, YES)
-        assert await made.waits.list() == (asked,)
+                await made.suspensions.answer(token, YES)
+        assert await made.suspensions.list() == (asked,)
     assert len(executor.calls) == 1
 
 
@@ -94,7 +94,7 @@ async def test_what_somebody_changed_in_the_file_never_runs(file: File, change: 
     executor = Listing()
     async with file.serving(executor, CONFIRMED) as made:
         with pytest.raises(TamperedSuspensionError):
-            await made.waits.answer(asked.token, YES)
+            await made.suspensions.answer(asked.token, YES)
     assert executor.calls == []
 
 

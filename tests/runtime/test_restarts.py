@@ -45,9 +45,9 @@ async def test_what_was_approved_is_what_runs(file: File) -> None:
     asked = await file.asked(CONFIRMED)
     executor = Listing()
     async with file.serving(executor, CONFIRMED) as made:
-        assert await made.waits.list("s") == (asked,)
-        result = await made.waits.answer(asked.token, YES)
-        assert await made.waits.list("s") == ()
+        assert await made.suspensions.list("s") == (asked,)
+        result = await made.suspensions.answer(asked.token, YES)
+        assert await made.suspensions.list("s") == ()
     assert (result.status, result.tool_call_id, result.result) == ("ok", "c1", nothing())
     assert [payload.site_id for payload in executor.calls] == ["s1"]
 
@@ -55,12 +55,12 @@ async def test_what_was_approved_is_what_runs(file: File) -> None:
 async def test_the_same_answer_gives_the_same_in_a_later_process_and_runs_nothing(file: File) -> None:
     asked = await file.asked(CONFIRMED)
     async with file.serving(Listing(), CONFIRMED) as made:
-        first = await made.waits.answer(asked.token, YES)
+        first = await made.suspensions.answer(asked.token, YES)
     executor = Listing()
     async with file.serving(executor, CONFIRMED) as made:
-        again = await made.waits.answer(asked.token, YES)
+        again = await made.suspensions.answer(asked.token, YES)
         with pytest.raises(ConflictingAnswerError):
-            await made.waits.answer(asked.token, {"approved": False})
+            await made.suspensions.answer(asked.token, {"approved": False})
     assert (again.status, again.json, again.display) == (first.status, first.json, first.display)
     assert (first.result, again.result, executor.calls) == (nothing(), None, [])
 
@@ -85,21 +85,21 @@ async def test_of_a_tool_that_changed_the_person_is_asked_again(
     asked = await file.asked(before, does=does)
     executor = Listing(does)
     async with file.serving(executor, after) as made:
-        again = waiting(await made.waits.answer(asked.token, answer))
-        same = waiting(await made.waits.answer(asked.token, answer))
+        again = waiting(await made.suspensions.answer(asked.token, answer))
+        same = waiting(await made.suspensions.answer(asked.token, answer))
     assert (again.reason, again.kind, executor.calls) == (CHANGED, asked.kind, [])
     async with file.serving(executor, after) as made:
-        assert await made.waits.list("s") == (again,)
+        assert await made.suspensions.list("s") == (again,)
         assert (same, again.token != asked.token) == (again, True)
-        assert (await made.waits.answer(again.token, answer)).status in ("ok", "error")
+        assert (await made.suspensions.answer(again.token, answer)).status in ("ok", "error")
 
 
 async def test_a_tool_that_the_arguments_do_not_fit_any_more_ends_its_call(file: File) -> None:
     asked = await file.asked(CONFIRMED)
     other, executor = replace(CONFIRMED, payload=devices.GET_TIME_SERIES.payload), Listing()
     async with file.serving(executor, other) as made:
-        result = await made.waits.answer(asked.token, YES)
-        assert await made.waits.list("s") == ()
+        result = await made.suspensions.answer(asked.token, YES)
+        assert await made.suspensions.list("s") == ()
     assert (result.status, executor.calls) == ("error", [])
     assert b"the arguments no longer fit" in result.json
 
@@ -119,7 +119,7 @@ async def test_what_no_answer_hangs_on_may_change(
     asked = await file.asked(before, does=does)
     executor = Listing()
     async with file.serving(executor, after) as made:
-        assert (await made.waits.answer(asked.token, answer)).status == "ok"
+        assert (await made.suspensions.answer(asked.token, answer)).status == "ok"
     assert len(executor.calls) == runs
 
 
@@ -135,7 +135,7 @@ async def test_a_tool_that_asked_runs_from_its_first_line(file: File) -> None:
 
     asked = await file.asked(does=which("first"))
     async with file.serving(Listing(which("second"))) as made:
-        assert (await made.waits.answer(asked.token, "ground")).status == "ok"
+        assert (await made.suspensions.answer(asked.token, "ground")).status == "ok"
     assert ran == ["first None", "second ground"]
 
 
@@ -145,26 +145,26 @@ async def test_a_tool_that_asked_for_an_approval_has_it_after_a_restart(file: Fi
 
     asked = await file.asked(CONFIRMED, does=does)
     async with file.serving(Listing(does), CONFIRMED) as made:
-        own = waiting(await made.waits.answer(asked.token, YES))
+        own = waiting(await made.suspensions.answer(asked.token, YES))
     assert own.question == "Really?"
     async with file.serving(Listing(does), CONFIRMED) as made:
-        assert (await made.waits.answer(own.token, YES)).status == "ok"
+        assert (await made.suspensions.answer(own.token, YES)).status == "ok"
 
 
 async def test_progress_of_work_is_reported_after_a_restart(file: File) -> None:
     asked = await file.asked(LONG, does=starts)
     async with file.serving(Listing(), LONG) as made:
-        await made.waits.progress(asked.token, 0.5, "half")
-        assert (await made.waits.answer(asked.token, EMPTY)).status == "ok"
+        await made.suspensions.progress(asked.token, 0.5, "half")
+        assert (await made.suspensions.answer(asked.token, EMPTY)).status == "ok"
         with pytest.raises(LateAnswerError):
-            await made.waits.progress(asked.token, 0.9)
+            await made.suspensions.progress(asked.token, 0.9)
 
 
 async def test_progress_that_nobody_could_check_or_hear_is_refused(file: File) -> None:
     asked = await file.asked(LONG, does=starts)
     async with file.bare() as made:
         with pytest.raises(MissingToolError, match="its progress was not reported; the work continues"):
-            await made.waits.progress(asked.token, 0.5, value={"percent": "many"})
+            await made.suspensions.progress(asked.token, 0.5, value={"percent": "many"})
 
 
 # What is taken back, refused, late.
@@ -174,16 +174,16 @@ async def test_a_call_is_taken_back_by_a_process_without_its_tool(file: File) ->
     asked = await file.asked(CONFIRMED)
     async with file.bare() as made:
         with pytest.raises(UnknownSuspensionError):
-            await made.waits.cancel(f"{asked.token}x")
+            await made.suspensions.cancel(f"{asked.token}x")
         with pytest.raises(ForeignAnswerError):
-            await made.waits.cancel(asked.token, session_id="another")
-        result = await made.waits.cancel(asked.token, "the guest left")
-        assert await made.waits.list() == ()
+            await made.suspensions.cancel(asked.token, session_id="another")
+        result = await made.suspensions.cancel(asked.token, "the guest left")
+        assert await made.suspensions.list() == ()
     assert (result.status, result.json) == ("denied", b'{"error":"the guest left","code":"canceled"}')
     executor = Listing()
     async with file.serving(executor, CONFIRMED) as made:
         with pytest.raises(ConflictingAnswerError):
-            await made.waits.answer(asked.token, YES)
+            await made.suspensions.answer(asked.token, YES)
     assert executor.calls == []
 
 
@@ -191,8 +191,8 @@ async def test_a_call_of_a_tool_that_changed_is_taken_back(file: File) -> None:
     asked = await file.asked(READS)
     executor = Listing()
     async with file.serving(executor, replace(READS, annotations=DESTRUCTIVE)) as made:
-        assert (await made.waits.cancel(asked.token)).status == "denied"
-        assert await made.waits.list() == ()
+        assert (await made.suspensions.cancel(asked.token)).status == "denied"
+        assert await made.suspensions.list() == ()
     assert executor.calls == []
 
 
@@ -203,9 +203,9 @@ async def test_a_wait_that_was_over_while_nobody_worked_is_late(file: File) -> N
     await asyncio.sleep(61)
     executor = Listing()
     async with file.serving(executor, CONFIRMED, waiting=options) as made:
-        assert await made.waits.list() == ()
+        assert await made.suspensions.list() == ()
         with pytest.raises(LateAnswerError):
-            await made.waits.answer(asked.token, YES)
+            await made.suspensions.answer(asked.token, YES)
     assert executor.calls == []
 
 
@@ -218,13 +218,13 @@ async def test_a_wait_that_expired_is_forgotten_with_its_time(file: File) -> Non
     for _ in range(2):
         engine = file.engine(keep_s=600)
         async with runtime(Listing(), CONFIRMED, engine=engine, waiting=options) as made:
-            await made.waits.list()
+            await made.suspensions.list()
             await asyncio.sleep(601)
             await made.call(TOOL, SITE, META)  # the worker looks at the file again
             await asyncio.sleep(1)
     async with file.serving(Listing(), CONFIRMED, waiting=options) as made:
         with pytest.raises(UnknownSuspensionError):
-            await made.waits.answer(asked.token, YES)
+            await made.suspensions.answer(asked.token, YES)
 
 
 @pytest.mark.asyncio(loop_factories=["virtual"])
@@ -233,10 +233,10 @@ async def test_an_answer_that_was_taken_in_time_counts_when_the_worker_comes_too
     asked = await file.asked(CONFIRMED, waiting=options)
     executor = Listing()
     async with Runtime(engine=file.engine(worker=False), waiting=options) as desk:
-        kept = await desk.waits.answer(asked.token, YES, wait_s=0)
+        kept = await desk.suspensions.answer(asked.token, YES, wait_s=0)
         await asyncio.sleep(61)
         async with file.serving(executor, CONFIRMED, waiting=options):
-            done = await desk.waits.answer(asked.token, YES)
+            done = await desk.suspensions.answer(asked.token, YES)
     assert (kept.status, done.status, len(executor.calls)) == ("running", "ok", 1)
 
 
@@ -267,7 +267,7 @@ async def test_a_tool_that_is_listed_again_runs(file: File) -> None:
     asked = await asked_by(file, CONFIRMED)
     executor = Listing()
     async with file.bare(Coming(executor, CONFIRMED)) as made:
-        assert (await made.waits.answer(asked.token, YES)).status == "ok"
+        assert (await made.suspensions.answer(asked.token, YES)).status == "ok"
     assert len(executor.calls) == 1
 
 
@@ -275,9 +275,9 @@ async def test_a_tool_that_is_listed_otherwise_is_asked_about_again(file: File) 
     asked = await asked_by(file, READS)
     executor = Listing()
     async with file.bare(Coming(executor, replace(READS, annotations=DESTRUCTIVE))) as made:
-        again = waiting(await made.waits.answer(asked.token, YES))
+        again = waiting(await made.suspensions.answer(asked.token, YES))
         assert (again.reason, executor.calls) == (CHANGED, [])
-        assert (await made.waits.answer(again.token, YES)).status == "ok"
+        assert (await made.suspensions.answer(again.token, YES)).status == "ok"
     assert len(executor.calls) == 1
 
 
@@ -287,10 +287,10 @@ async def test_a_tool_that_is_not_listed_waits_on(file: File) -> None:
     coming = Coming(executor, None)
     async with file.bare(coming) as made:
         with pytest.raises(MissingToolError):
-            await made.waits.answer(asked.token, YES)
-        assert await made.waits.list("s") == (asked,)
+            await made.suspensions.answer(asked.token, YES)
+        assert await made.suspensions.list("s") == (asked,)
         coming.given = CONFIRMED
-        assert (await made.waits.answer(asked.token, YES)).status == "ok"
+        assert (await made.suspensions.answer(asked.token, YES)).status == "ok"
     assert len(executor.calls) == 1
 
 
@@ -300,11 +300,11 @@ async def test_a_tool_that_is_not_listed_waits_on(file: File) -> None:
 async def test_an_answer_without_a_worker_is_running_until_one_comes(file: File) -> None:
     asked = await file.asked(CONFIRMED)
     async with Runtime(engine=file.engine(worker=False)) as desk:
-        kept = await desk.waits.answer(asked.token, YES, by="jo", wait_s=0)
+        kept = await desk.suspensions.answer(asked.token, YES, by="jo", wait_s=0)
         assert (kept.status, kept.tool_call_id) == ("running", "c1")
         executor = Listing()
         async with file.serving(executor, CONFIRMED):
-            done = await desk.waits.answer(asked.token, YES, by="jo")
+            done = await desk.suspensions.answer(asked.token, YES, by="jo")
         with pytest.raises(SuspensionError):
-            await desk.waits.answer(asked.token, {"approved": False})
+            await desk.suspensions.answer(asked.token, {"approved": False})
     assert (done.status, done.result, len(executor.calls)) == ("ok", None, 1)

@@ -124,7 +124,7 @@ async def test_a_runtime_decides_by_the_rules_of_a_toml_file() -> None:
     assert done.json == b'"read /x"'
     asked = await runtime.call("delete", {"path": "/srv/data/old"}, META)
     assert asked.suspension is not None
-    assert (await runtime.waits.answer(asked.suspension.token, {"approved": True})).status == "ok"
+    assert (await runtime.suspensions.answer(asked.suspension.token, {"approved": True})).status == "ok"
     denied = await runtime.call("delete", {"path": "/srv/data/old", "force": True}, META)
     assert denied.status == "denied"
     assert denied.error is not None
@@ -154,7 +154,7 @@ async def test_a_grant_stands_in_for_a_rule_that_asks_and_for_none_that_denies()
     assert asked is not None
     assert asked.question == "May it read?"
     terms: dict[str, Any] = {"pattern": {"/path": {"path_prefix": "/srv"}}, "uses": 9, "expires_s": 60}
-    await runtime.waits.answer(asked.token, {"approved": True, "grant": terms}, by="jo")
+    await runtime.suspensions.answer(asked.token, {"approved": True, "grant": terms}, by="jo")
     paths = ("/srv/b", "/srv/secret/b", "/srv/./secret/b", "/srv/../b")
     statuses = [(await runtime.call("read", {"path": path}, META)).status for path in paths]
     assert statuses == ["ok", "denied", "denied", "denied"]

@@ -45,8 +45,8 @@ async def test_a_key_of_an_answer_that_nobody_asked_for(answer: dict[str, Any]) 
     async with watched(receipt) as (runtime, watch):
         waits = asked(await runtime.call("pay_much", ARGUMENTS, META))
         with pytest.raises(BadAnswerError, match=re.escape(HIDDEN)) as refused:
-            await runtime.waits.answer(waits.token, answer)
-        await runtime.waits.cancel(waits.token)
+            await runtime.suspensions.answer(waits.token, answer)
+        await runtime.suspensions.cancel(waits.token)
     watch.clean(refused.value, refused.value.issues)
     assert CARD_AS_KEY not in f"{refused.value} {refused.value.issues!r} {watch.all}"
 
@@ -66,18 +66,18 @@ async def test_where_a_person_approves(answer: dict[str, Any]) -> None:
 
     async with watched(does) as (runtime, watch):
         waits = asked(await runtime.call("pay_much", ARGUMENTS, META))
-        found = await runtime.waits.list(), await runtime.waits.show(waits.token)
+        found = await runtime.suspensions.list(), await runtime.suspensions.show(waits.token)
         watch.records += [repr(waits), repr(found)]
         assert waits.arguments["card"] == {"number": {"sensitive": True}, "holder": "Ann"}
         assert waits.question == f'Pay 100 with {HIDDEN} of {{"number": "{HIDDEN}", "holder": "Ann"}}?'
         assert not waits.is_shortened
         assert set(waits.sensitive) >= {"/pin", "/by-shop/bakery/number", "/from/below/0/below/0/iban"}
         try:
-            result = await runtime.waits.answer(waits.token, answer)
+            result = await runtime.suspensions.answer(waits.token, answer)
             watch.records.append(repr(result))
         except Exception as error:
             watch.records.append(repr(error))
-            await runtime.waits.cancel(waits.token, "nobody")
+            await runtime.suspensions.cancel(waits.token, "nobody")
     watch.clean()
 
 
@@ -85,8 +85,8 @@ async def test_who_delivers_again_reads_the_result_of_the_log() -> None:
     """No log has sensitive values, so they are marks there, and the result has no typed value."""
     async with watched(receipt, policy=Deciding("ask")) as (runtime, watch):
         waits = asked(await runtime.call("pay", ARGUMENTS, META))
-        first = await runtime.waits.answer(waits.token, {"approved": True})
-        again = await runtime.waits.answer(waits.token, {"approved": True})
+        first = await runtime.suspensions.answer(waits.token, {"approved": True})
+        again = await runtime.suspensions.answer(waits.token, {"approved": True})
     watch.clean(again)
     assert json.loads(first.json) == {"receipt": "r1", "code": CODE}
     assert json.loads(again.json) == {"receipt": "r1", "code": {"sensitive": True}}
@@ -99,8 +99,8 @@ async def test_who_delivers_again_reads_an_error_without_its_details() -> None:
     does = raised(lambda payload: payments.PAY_DECLINED.of("no", payload.card))
     async with watched(does, policy=Deciding("ask")) as (runtime, _):
         waits = asked(await runtime.call("pay", ARGUMENTS, META))
-        first = await runtime.waits.answer(waits.token, {"approved": True})
-        again = await runtime.waits.answer(waits.token, {"approved": True})
+        first = await runtime.suspensions.answer(waits.token, {"approved": True})
+        again = await runtime.suspensions.answer(waits.token, {"approved": True})
     assert payments.PAY_DECLINED.get(first) == Card(**ARGUMENTS["card"])
     assert payments.PAY_DECLINED.matches(again)
     assert payments.PAY_DECLINED.get(again) is None
@@ -118,7 +118,7 @@ async def test_what_a_person_added_is_quoted(error: Callable[[str], Exception]) 
     async with watched(does) as (runtime, watch):
         waits = asked(await runtime.call("pay_much", ARGUMENTS, META))
         answer: dict[str, Any] = {"approved": True, "payload": {"number": ADDED}}
-        watch.records.append(repr(await runtime.waits.answer(waits.token, answer)))
+        watch.records.append(repr(await runtime.suspensions.answer(waits.token, answer)))
     watch.clean()
     assert ADDED not in watch.all
 
@@ -135,7 +135,7 @@ async def test_a_rule_that_quotes_what_a_person_added() -> None:
     async with watched(receipt, waiting=WaitOptions(rule=rule)) as (runtime, watch):
         waits = asked(await runtime.call("pay_much", ARGUMENTS, META))
         answer: dict[str, Any] = {"approved": True, "payload": {"number": ADDED}}
-        watch.records.append(repr(await runtime.waits.answer(waits.token, answer)))
+        watch.records.append(repr(await runtime.suspensions.answer(waits.token, answer)))
     watch.clean()
     assert "the host's answer rule failed for bank.payments.pay_much" in watch.all
     assert ADDED not in watch.all
@@ -150,7 +150,7 @@ async def test_what_was_approved_runs_with_its_values() -> None:
 
     async with watched(does) as (runtime, watch):
         waits = asked(await runtime.call("pay_much", ARGUMENTS, META))
-        assert (await runtime.waits.answer(waits.token, {"approved": True})).status == "ok"
+        assert (await runtime.suspensions.answer(waits.token, {"approved": True})).status == "ok"
     watch.clean()
     assert found == [payments.PAY_MUCH.payload.decode(ARGUMENTS)]
 
@@ -164,7 +164,7 @@ async def test_a_question_of_the_tool_itself() -> None:
     async with watched(does) as (runtime, watch):
         waits = asked(await runtime.call("pay", ARGUMENTS, META))
         watch.records += [repr(waits), waits.question]
-        await runtime.waits.answer(waits.token, "yes")
+        await runtime.suspensions.answer(waits.token, "yes")
     watch.clean()
 
 
@@ -176,8 +176,8 @@ async def test_work_that_goes_on() -> None:
         result = await runtime.call("transfer", ARGUMENTS, META)
         waits = asked(result)
         assert json.loads(result.json) == {"ticket": CODE}
-        await runtime.waits.progress(waits.token, 0.5, f"with {NUMBER}", {"step": CODE})
-        done = await runtime.waits.answer(waits.token, {"code": CODE})
+        await runtime.suspensions.progress(waits.token, 0.5, f"with {NUMBER}", {"step": CODE})
+        done = await runtime.suspensions.answer(waits.token, {"code": CODE})
         assert json.loads(done.json) == {"code": CODE}
     watch.clean(repr(result), repr(waits), repr(done))
 
@@ -222,5 +222,5 @@ async def test_an_answer_to_a_question_with_a_sensitive_value_counts_for_that_qu
     while result.suspension is not None:
         questions.append(result.suspension.question)
         assert not any(card in repr(result) for card in cards.values())
-        result = await runtime.waits.answer(result.suspension.token, answer)
+        result = await runtime.suspensions.answer(result.suspension.token, answer)
     assert (result.result, questions) == ("paid", [f"Pay with {HIDDEN}?"] * 2)

@@ -76,5 +76,5 @@ async def test_policies_that_quote(kind: str) -> None:
         result = await runtime.call("pay", ARGUMENTS, META)
         if result.suspension is not None:
             watch.records.append(repr(result.suspension))
-            await runtime.waits.answer(result.suspension.token, {"approved": True})
+            await runtime.suspensions.answer(result.suspension.token, {"approved": True})
     watch.clean(repr(result))

@@ -57,7 +57,7 @@ async def made_again(runtime: Runtime, tool: str) -> ToolResult:
     result = await runtime.call_once(NAME, tool, {}, META)
     if result.suspension is None:
         return result
-    return await runtime.waits.answer(result.suspension.token, YES, wait_s=None)
+    return await runtime.suspensions.answer(result.suspension.token, YES, wait_s=None)
 
 
 async def left(runtime: Runtime, slow: Slow, tool: str) -> tuple[str, str]:
@@ -89,7 +89,9 @@ async def test_what_a_person_found_out(
             await runtime.runs.resolve(run_id, "", resolution, by="jo")
             told = [await made_again(runtime, tool)]
             told += (
-                [await runtime.waits.answer(token, YES), await runtime.waits.result(token)] if token else []
+                [await runtime.suspensions.answer(token, YES), await runtime.suspensions.result(token)]
+                if token
+                else []
             )
     finally:
         slow.gate.set()
@@ -107,7 +109,7 @@ async def test_what_the_call_says_that_ends_late(engine: InProcessEngine, tool: 
         slow.gate.set()
         await ended(engine, f"{run_id}/resolved:c1")
         told = [await made_again(runtime, tool)]
-        told += [await runtime.waits.answer(token, YES)] if token else []
+        told += [await runtime.suspensions.answer(token, YES)] if token else []
     assert {(one.status, one.json) for one in told} == {("ok", b'"receipt 1"')}
     assert slow.paid == 1
 

@@ -53,7 +53,7 @@ async def test_what_was_approved_is_what_runs(engine: InProcessEngine) -> None:
         "Lists the devices of s1.",
     )
     assert executor.calls == []
-    result = await made.waits.answer(waiting.token, YES)
+    result = await made.suspensions.answer(waiting.token, YES)
     assert (result.status, result.tool_call_id) == ("ok", "c1")
     assert [payload.site_id for payload in executor.calls] == ["s1"]
 
@@ -62,18 +62,18 @@ async def test_the_same_answer_again_gives_the_same_and_runs_nothing(engine: InP
     executor = Listing()
     made = runtime(executor, CONFIRMED, engine=engine)
     waiting = await ask(made)
-    first = await made.waits.answer(waiting.token, {"approved": True, "message": "go"})
-    again = await made.waits.answer(waiting.token, {"message": "go", "approved": True})
+    first = await made.suspensions.answer(waiting.token, {"approved": True, "message": "go"})
+    again = await made.suspensions.answer(waiting.token, {"message": "go", "approved": True})
     assert (first.json, first.status) == (again.json, again.status)
     assert len(executor.calls) == 1
     with pytest.raises(ConflictingAnswerError):
-        await made.waits.answer(waiting.token, {"approved": False})
+        await made.suspensions.answer(waiting.token, {"approved": False})
 
 
 async def test_a_denied_call_never_runs(engine: InProcessEngine) -> None:
     executor = Listing()
     made = runtime(executor, CONFIRMED, engine=engine)
-    result = await made.waits.answer(
+    result = await made.suspensions.answer(
         (await ask(made)).token, {"approved": False, "message": "too late today"}
     )
     assert (result.status, executor.calls) == ("denied", [])
@@ -85,15 +85,15 @@ async def test_null_means_absent_in_an_approval(engine: InProcessEngine, answer:
     """Some clients send every key that the schema of the answer has."""
     made = runtime(Listing(), APPROVED, engine=engine)
     waiting = await ask(made)
-    assert (await made.waits.answer(waiting.token, answer)).status == "ok"
+    assert (await made.suspensions.answer(waiting.token, answer)).status == "ok"
     assert (
-        await made.waits.answer(waiting.token, {"approved": True, "message": None})
+        await made.suspensions.answer(waiting.token, {"approved": True, "message": None})
     ).status == "ok"  # the same
 
 
 async def test_null_means_absent_in_a_denial(engine: InProcessEngine) -> None:
     made = runtime(Listing(), CONFIRMED, engine=engine)
-    denied = await made.waits.answer((await ask(made)).token, {"approved": False, "message": None})
+    denied = await made.suspensions.answer((await ask(made)).token, {"approved": False, "message": None})
     assert json.loads(denied.json)["error"] == "a person did not approve the call"
 
 
@@ -116,16 +116,16 @@ async def test_an_answer_that_does_not_fit_leaves_the_call_waiting(
     made = runtime(Listing(), CONFIRMED, engine=engine)
     waiting = await ask(made)
     with pytest.raises(BadAnswerError):
-        await made.waits.answer(waiting.token, answer)
-    assert (await made.waits.answer(waiting.token, YES)).status == "ok"
+        await made.suspensions.answer(waiting.token, answer)
+    assert (await made.suspensions.answer(waiting.token, YES)).status == "ok"
 
 
 async def test_only_the_own_session_may_answer(engine: InProcessEngine) -> None:
     made = runtime(Listing(), CONFIRMED, engine=engine)
     waiting = await ask(made)
     with pytest.raises(ForeignAnswerError):
-        await made.waits.answer(waiting.token, YES, session_id="another")
-    assert (await made.waits.answer(waiting.token, YES, session_id="s")).status == "ok"
+        await made.suspensions.answer(waiting.token, YES, session_id="another")
+    assert (await made.suspensions.answer(waiting.token, YES, session_id="s")).status == "ok"
 
 
 async def test_one_of_many_answers_at_once_wins(engine: InProcessEngine) -> None:
@@ -133,7 +133,7 @@ async def test_one_of_many_answers_at_once_wins(engine: InProcessEngine) -> None
     made = runtime(executor, CONFIRMED, engine=engine)
     waiting = await ask(made)
     given = await asyncio.gather(
-        *(made.waits.answer(waiting.token, YES) for _ in range(8)), return_exceptions=True
+        *(made.suspensions.answer(waiting.token, YES) for _ in range(8)), return_exceptions=True
     )
     assert len(executor.calls) == 1
     assert all(isinstance(one, SuspensionError) or one.status == "ok" for one in given)  # type: ignore[union-attr]
@@ -187,7 +187,7 @@ async def test_hooks_before_the_tool_run_once_and_their_payload_is_frozen(engine
     made = runtime(executor, CONFIRMED, engine=engine, hooks=[hook])
     waiting = await ask(made)
     assert waiting.question == "List s9?"
-    await made.waits.answer(waiting.token, YES)
+    await made.suspensions.answer(waiting.token, YES)
     assert (hook.count, executor.calls[0].site_id) == (1, "s9")
 
 
@@ -196,17 +196,17 @@ async def test_an_approved_call_that_asks_is_not_approved_again(engine: InProces
         return nothing() if isinstance(ctx.answer, str) else ToolOutcome.ask("Why?")
 
     made = runtime(Listing(asks), CONFIRMED, engine=engine)
-    second = await made.waits.answer((await ask(made)).token, YES)
+    second = await made.suspensions.answer((await ask(made)).token, YES)
     assert second.suspension is not None
     assert second.suspension.kind == "input"
-    assert (await made.waits.answer(second.suspension.token, "because")).status == "ok"
+    assert (await made.suspensions.answer(second.suspension.token, "because")).status == "ok"
 
 
 @pytest.mark.parametrize("answer", [object(), b"x", float("nan"), {"floor": "\ud800"}])
 async def test_an_answer_that_is_no_json_is_refused(engine: InProcessEngine, answer: Any) -> None:
     made = runtime(Listing(), CONFIRMED, engine=engine)
     with pytest.raises(BadAnswerError):
-        await made.waits.answer((await ask(made)).token, answer)
+        await made.suspensions.answer((await ask(made)).token, answer)
 
 
 async def test_the_token_is_in_no_repr(engine: InProcessEngine) -> None:
@@ -227,9 +227,9 @@ async def test_long_work_is_acknowledged_and_delivered_later(engine: InProcessEn
     assert result.suspension is not None
     assert result.suspension.handle == "job-7"
     with pytest.raises(BadAnswerError):
-        await made.waits.answer(result.suspension.token, {"devices": "none"})
-    await made.waits.progress(result.suspension.token, 0.5, "half")
-    done = await made.waits.answer(result.suspension.token, EMPTY)
+        await made.suspensions.answer(result.suspension.token, {"devices": "none"})
+    await made.suspensions.progress(result.suspension.token, 0.5, "half")
+    done = await made.suspensions.answer(result.suspension.token, EMPTY)
     assert (done.status, done.result.returned) == ("ok", 0)
 
 
@@ -239,7 +239,7 @@ async def test_long_work_may_fail(engine: InProcessEngine) -> None:
 
     made = runtime(Listing(starts), spec(long_running=LongRunningSpec()), engine=engine)
     waiting = await ask(made)
-    done = await made.waits.answer(waiting.token, {"error": "the line is cut"})
+    done = await made.suspensions.answer(waiting.token, {"error": "the line is cut"})
     assert (done.status, done.json) == ("error", b'{"error":"the line is cut"}')
 
 
@@ -257,8 +257,8 @@ async def test_a_failed_call_that_was_approved_is_answered_the_same_again(engine
 
     made = runtime(Listing(fails), CONFIRMED, engine=engine)
     waiting = await ask(made)
-    first = await made.waits.answer(waiting.token, YES)
-    again = await made.waits.answer(waiting.token, YES)
+    first = await made.suspensions.answer(waiting.token, YES)
+    again = await made.suspensions.answer(waiting.token, YES)
     assert first.json == again.json == b'{"error":"out of paper"}'
 
 
@@ -266,10 +266,10 @@ async def test_what_waits_can_be_listed(engine: InProcessEngine) -> None:
     made = runtime(Listing(), CONFIRMED, engine=engine)
     mine = await ask(made)
     other = await ask(made, CallMeta(session_id="other"))
-    assert await made.waits.list("s") == (mine,)
-    assert await made.waits.list() == (mine, other)
-    await made.waits.answer(mine.token, YES)
-    assert await made.waits.list() == (other,)
+    assert await made.suspensions.list("s") == (mine,)
+    assert await made.suspensions.list() == (mine, other)
+    await made.suspensions.answer(mine.token, YES)
+    assert await made.suspensions.list() == (other,)
 
 
 async def test_a_call_that_waits_is_a_run(engine: InProcessEngine) -> None:
@@ -278,7 +278,7 @@ async def test_a_call_that_waits_is_a_run(engine: InProcessEngine) -> None:
     assert waiting.run_id.startswith("call_")
     (status,) = await engine.list_runs(session="s")
     assert (status.run_id, status.state) == (waiting.run_id, "waiting")
-    await made.waits.answer(waiting.token, YES)
+    await made.suspensions.answer(waiting.token, YES)
     assert (await engine.result(waiting.run_id)).state == "completed"
     assert await engine.replay(waiting.run_id) == (await engine.status(waiting.run_id)).output
 
@@ -289,8 +289,8 @@ async def test_an_answer_to_a_run_that_was_canceled_is_late(engine: InProcessEng
     waiting = await ask(made)
     await engine.cancel(waiting.run_id)
     with pytest.raises(LateAnswerError):
-        await made.waits.answer(waiting.token, YES)
-    assert (executor.calls, await made.waits.list()) == ([], ())
+        await made.suspensions.answer(waiting.token, YES)
+    assert (executor.calls, await made.suspensions.list()) == ([], ())
 
 
 async def test_of_two_who_say_the_same_and_one_who_objects_the_first_counts(engine: InProcessEngine) -> None:
@@ -298,9 +298,9 @@ async def test_of_two_who_say_the_same_and_one_who_objects_the_first_counts(engi
     made = runtime(Listing(), CONFIRMED, engine=engine)
     waiting = await ask(made)
     first, objection, second = await asyncio.gather(
-        made.waits.answer(waiting.token, YES),
-        made.waits.answer(waiting.token, {"approved": False}),
-        made.waits.answer(waiting.token, YES),
+        made.suspensions.answer(waiting.token, YES),
+        made.suspensions.answer(waiting.token, {"approved": False}),
+        made.suspensions.answer(waiting.token, YES),
         return_exceptions=True,
     )
     assert isinstance(objection, ConflictingAnswerError)
@@ -323,7 +323,7 @@ async def test_a_tool_of_a_dynamic_toolset_is_answered_as_it_was_seen(engine: In
     snapshot = await made.tools.snapshot()
     waiting = (await snapshot.call(TOOL, SITE, META)).suspension
     assert waiting is not None
-    assert (await made.waits.answer(waiting.token, YES)).status == "ok"
+    assert (await made.suspensions.answer(waiting.token, YES)).status == "ok"
     assert len(executor.calls) == 1
 
 
@@ -341,6 +341,6 @@ async def test_everything_that_waits_is_listed(engine: InProcessEngine) -> None:
         )
     await engine.settled("call_1004")
     last = waiting(await made.call(TOOL, SITE, CallMeta(session_id="late")))
-    listed = await made.waits.list()
+    listed = await made.suspensions.list()
     assert (len(listed), listed[0], listed[-1]) == (1_007, first, last)
-    assert await made.waits.list("s") == listed[:-1]
+    assert await made.suspensions.list("s") == listed[:-1]

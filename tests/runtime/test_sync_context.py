@@ -166,7 +166,7 @@ async def test_a_synchronous_tool_gets_the_answers_of_a_person() -> None:
     answers: tuple[Json, ...] = (3, {"approved": True})
     for answer in answers:
         assert result.suspension is not None
-        result = await host.waits.answer(result.suspension.token, answer)
+        result = await host.suspensions.answer(result.suspension.token, answer)
     assert result.status == "ok"
     assert given == [None, 3, {"approved": True}]
 

@@ -65,7 +65,7 @@ async def test_three_lines_of_glue_never_show_an_empty_text(offered: Snapshot) -
 async def test_after_the_answer_the_text_is_that_of_the_result(offered: Snapshot) -> None:
     asked = (await offered.call("pay", {"to": "baker"}, MIRA)).suspension
     assert asked is not None
-    result = await offered.waits.answer(asked.token, {"approved": True})
+    result = await offered.suspensions.answer(asked.token, {"approved": True})
     assert text_for_model(result) == result.json.decode() == '"paid to baker"'
 
 

@@ -151,38 +151,38 @@ async def asked_under(engine: Engine, secret: Any) -> tuple[Runtime, str]:
 async def test_a_host_seals_with_its_own_secret(engine: InProcessEngine) -> None:
     made, token = await asked_under(engine, NEW)
     assert Sealer(NEW).open(token).session_id == "s"
-    assert (await made.waits.answer(token, YES)).status == "ok"
+    assert (await made.suspensions.answer(token, YES)).status == "ok"
 
 
 async def test_the_first_of_several_secrets_seals(engine: InProcessEngine) -> None:
     made, token = await asked_under(engine, (NEW, OLD))
     ticket = Sealer(NEW).open(token)
-    assert (await made.waits.answer(Sealer(OLD).issue(ticket), YES)).status == "ok"
+    assert (await made.suspensions.answer(Sealer(OLD).issue(ticket), YES)).status == "ok"
 
 
 async def test_without_one_the_engine_keeps_the_secret(engine: InProcessEngine) -> None:
     made, token = await asked_under(engine, None)
     with pytest.raises(UnknownSuspensionError):
-        await made.waits.answer(Sealer(NEW).issue(TokenClaims("call_1", "wait:1", "s", 1e12, "")), YES)
-    assert (await made.waits.answer(token, YES)).status == "ok"
+        await made.suspensions.answer(Sealer(NEW).issue(TokenClaims("call_1", "wait:1", "s", 1e12, "")), YES)
+    assert (await made.suspensions.answer(token, YES)).status == "ok"
 
 
 async def test_a_token_that_is_good_names_a_run_that_may_be_forgotten(engine: InProcessEngine) -> None:
     made, _ = await asked_under(engine, NEW)
     with pytest.raises(UnknownSuspensionError, match="ended and was deleted"):
-        await made.waits.answer(Sealer(NEW).issue(TokenClaims("call_1", "wait:1", "s", 1e12, "")), YES)
+        await made.suspensions.answer(Sealer(NEW).issue(TokenClaims("call_1", "wait:1", "s", 1e12, "")), YES)
 
 
 async def test_what_is_listed_has_the_same_token(engine: InProcessEngine) -> None:
     made, token = await asked_under(engine, NEW)
-    (listed,) = await made.waits.list("s")
+    (listed,) = await made.suspensions.list("s")
     assert listed.token == token
     assert token not in repr(listed)
 
 
 async def test_no_run_holds_a_token(engine: InProcessEngine) -> None:
     made, token = await asked_under(engine, NEW)
-    await made.waits.answer(token, YES)
+    await made.suspensions.answer(token, YES)
     (status,) = await engine.list_runs()
     told = [event async for event in engine.events(status.run_id, follow=False)]
     mac = token.rpartition(".")[2]

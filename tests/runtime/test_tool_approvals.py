@@ -61,10 +61,10 @@ async def test_a_tool_asks_for_an_approval_of_its_own(serve: Callable[..., Runti
     assert (asked.kind, asked.question) == ("confirmation", "logs has 5000 files. Delete them?")
     assert asked.arguments == {"path": "logs"}
     assert asked.answer_schema["required"] == ["approved"]
-    done = await runtime.waits.answer(asked.token, {"approved": True, "message": None})
+    done = await runtime.suspensions.answer(asked.token, {"approved": True, "message": None})
     assert (done.json, files.did) == (b'"5000 deleted"', ["looked", "looked", "deleted"])
     with pytest.raises(ConflictingAnswerError):
-        await runtime.waits.answer(asked.token, {"approved": False})
+        await runtime.suspensions.answer(asked.token, {"approved": False})
 
 
 async def test_a_no_ends_the_call_before_its_body_goes_on(serve: Callable[..., Runtime]) -> None:
@@ -79,7 +79,7 @@ async def test_a_no_ends_the_call_before_its_body_goes_on(serve: Callable[..., R
     runtime = serve(files.delete, hooks=[Audit()], events=events)
     async with events.subscribe() as subscription:
         asked = waiting(await runtime.call("delete", {"path": "logs"}, META))
-        done = await runtime.waits.answer(asked.token, {"approved": False, "message": "Too many."})
+        done = await runtime.suspensions.answer(asked.token, {"approved": False, "message": "Too many."})
         events.close()
         seen = [event async for event in subscription]
     assert (done.status, done.json) == ("denied", b'{"error":"Too many.","code":"denied"}')
@@ -97,10 +97,12 @@ async def test_what_changed_since_is_asked_about_again(serve: Callable[..., Runt
     runtime = serve(files.delete)
     asked = waiting(await runtime.call("delete", {"path": "logs"}, META))
     files.count = 9000
-    again = await runtime.waits.answer(asked.token, {"approved": True})
+    again = await runtime.suspensions.answer(asked.token, {"approved": True})
     assert waiting(again).question == "logs has 9000 files. Delete them?"
     assert "deleted" not in files.did
-    assert (await runtime.waits.answer(waiting(again).token, {"approved": True})).json == b'"9000 deleted"'
+    assert (
+        await runtime.suspensions.answer(waiting(again).token, {"approved": True})
+    ).json == b'"9000 deleted"'
 
 
 @pytest.mark.parametrize("hint", ["Delete {path}?", "{path} has 5000 files. Delete them?"])
@@ -110,9 +112,9 @@ async def test_the_approval_of_a_tool_is_none_of_its_design(serve: Callable[...,
     runtime = serve(func_tool(files.delete, toolset="x.tools", confirm=ConfirmSpec(hint=hint)))
     first = waiting(await runtime.call("delete", {"path": "logs"}, META))
     assert (first.question, files.did) == (hint.format(path="logs"), [])
-    second = waiting(await runtime.waits.answer(first.token, {"approved": True}))
+    second = waiting(await runtime.suspensions.answer(first.token, {"approved": True}))
     assert second.question == "logs has 5000 files. Delete them?"
-    assert (await runtime.waits.answer(second.token, {"approved": True})).status == "ok"
+    assert (await runtime.suspensions.answer(second.token, {"approved": True})).status == "ok"
     assert files.did == ["looked", "looked", "deleted"]
 
 
@@ -132,7 +134,7 @@ async def test_a_policy_is_asked_again_after_the_approval_of_a_tool(serve: Calla
     files = Files()
     runtime = serve(files.delete, policy=Then(Deny(message="it is night")))
     asked = waiting(await runtime.call("delete", {"path": "logs"}, META))
-    done = await runtime.waits.answer(asked.token, {"approved": True})
+    done = await runtime.suspensions.answer(asked.token, {"approved": True})
     assert (done.status, json.loads(done.json)["error"], files.did) == ("denied", "it is night", ["looked"])
 
 
@@ -144,9 +146,9 @@ async def test_what_was_answered_outlasts_the_question_of_a_policy(serve: Callab
 
     runtime = serve(ask, policy=Then(Ask(question="Now?")))
     asked = waiting(await runtime.call("ask", {}, META))
-    now = waiting(await runtime.waits.answer(asked.token, {"width": 5}))
+    now = waiting(await runtime.suspensions.answer(asked.token, {"width": 5}))
     assert now.question == "Now?"
-    assert (await runtime.waits.answer(now.token, {"approved": True})).json == b'"5"'
+    assert (await runtime.suspensions.answer(now.token, {"approved": True})).json == b'"5"'
 
 
 async def test_with_nobody_to_ask_it_is_denied(serve: Callable[..., Runtime]) -> None:

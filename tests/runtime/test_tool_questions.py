@@ -18,7 +18,7 @@ async def test_null_means_absent_in_an_answer_about_a_credential(engine: InProce
 
     made = runtime(Listing(needs), engine=engine)
     assert (
-        await made.waits.answer((await ask(made)).token, {"available": True, "message": None})
+        await made.suspensions.answer((await ask(made)).token, {"available": True, "message": None})
     ).status == "ok"
 
 
@@ -34,8 +34,8 @@ async def test_null_means_absent_in_an_answer_to_a_question(engine: InProcessEng
     made = runtime(Listing(asks), engine=engine)
     waiting = await ask(made)
     with pytest.raises(BadAnswerError, match=r"\$\.city must be of type string, not null"):
-        await made.waits.answer(waiting.token, {"city": None, "floor": 3})
-    assert (await made.waits.answer(waiting.token, {"city": "Kiel", "floor": None})).status == "ok"
+        await made.suspensions.answer(waiting.token, {"city": None, "floor": 3})
+    assert (await made.suspensions.answer(waiting.token, {"city": "Kiel", "floor": None})).status == "ok"
     assert answers == [{"city": "Kiel"}]
 
 
@@ -51,8 +51,8 @@ async def test_a_tool_may_ask_and_runs_again_with_the_answer(engine: InProcessEn
     waiting = await ask(made)
     assert (waiting.kind, waiting.question) == ("input", "Which floor?")
     with pytest.raises(BadAnswerError, match="must be one of ground, first"):
-        await made.waits.answer(waiting.token, "cellar")
-    assert (await made.waits.answer(waiting.token, "first")).status == "ok"
+        await made.suspensions.answer(waiting.token, "cellar")
+    assert (await made.suspensions.answer(waiting.token, "first")).status == "ok"
     assert answers == ["first"]
 
 
@@ -86,7 +86,7 @@ async def test_a_missing_credential_is_waited_for(engine: InProcessEngine) -> No
     made = runtime(Listing(needs), engine=engine)
     waiting = await ask(made)
     assert (waiting.kind, waiting.request) == ("credential", {"provider": "mail"})
-    assert (await made.waits.answer(waiting.token, {"available": True})).status == "ok"
+    assert (await made.suspensions.answer(waiting.token, {"available": True})).status == "ok"
 
 
 @pytest.mark.parametrize(
@@ -102,7 +102,7 @@ async def test_a_request_for_a_credential_that_is_no_json_is_the_executors_bug(
     result = await made.call(TOOL, SITE, META)
     assert result.retry_hint is not None
     assert (result.status, result.retry_hint.reason) == ("error", "malformed_response")
-    assert await made.waits.list() == ()
+    assert await made.suspensions.list() == ()
 
 
 @pytest.mark.parametrize("way", [ToolOutcome.ask, ToolOutcome.approval])
@@ -125,4 +125,4 @@ async def test_a_schema_may_be_written_with_tuples(engine: InProcessEngine) -> N
     made = runtime(Listing(asks), engine=engine)
     waiting = await ask(made)
     assert waiting.answer_schema == {"type": "string", "enum": ["a", "b"]}
-    assert (await made.waits.answer(waiting.token, "a")).status == "ok"
+    assert (await made.suspensions.answer(waiting.token, "a")).status == "ok"

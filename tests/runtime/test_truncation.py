@@ -264,7 +264,7 @@ async def test_what_is_said_to_a_call_that_waits_has_the_limit(
     token = waits.suspension.token
     for _ in range(2):
         result = await (
-            made.waits.cancel(token, MUCH) if answer is None else made.waits.answer(token, answer)
+            made.suspensions.cancel(token, MUCH) if answer is None else made.suspensions.answer(token, answer)
         )
         assert 40 < len(result.json) <= 100
         assert json.loads(result.json)

@@ -89,8 +89,8 @@ async def test_an_approval_adds_the_generated_class_with_its_defaults(
     arguments = {"device_id": "d1", "mode": "hard", "force": True}
     asked = waiting(await runtime.call("reset_device", arguments, META))
     with pytest.raises(BadAnswerError, match="keep_name"):
-        await runtime.waits.answer(asked.token, {"approved": True, "payload": {"keep_name": "no"}})
-    assert (await runtime.waits.answer(asked.token, answer)).status == "ok"
+        await runtime.suspensions.answer(asked.token, {"approved": True, "payload": {"keep_name": "no"}})
+    assert (await runtime.suspensions.answer(asked.token, answer)).status == "ok"
     assert heard == [devices.ResetDeviceApproval(keep_name=keep_name)]
     assert (await runtime.call("reset_device", {"device_id": "d1"}, META)).status == "ok"
     assert heard[1] is None  # nobody was asked
@@ -107,11 +107,11 @@ async def test_what_an_approval_must_add_and_does_not_is_none(serve: Callable[..
     payload = func_tool(lambda_of(Address), toolset="x.y").spec.result
     runtime = serve(func_tool(send, toolset="x.tools", confirm=ConfirmSpec(payload=payload)))
     assert (
-        await runtime.waits.answer(waiting(await runtime.call("send", {})).token, {"approved": True})
+        await runtime.suspensions.answer(waiting(await runtime.call("send", {})).token, {"approved": True})
     ).status
     assert heard == [None]  # a city has no default
     given: Json = {"approved": True, "payload": {"city": "Kiel"}}
-    await runtime.waits.answer(waiting(await runtime.call("send", {})).token, given)
+    await runtime.suspensions.answer(waiting(await runtime.call("send", {})).token, given)
     assert heard[1] == Address(city="Kiel")
 
 
@@ -167,9 +167,9 @@ async def test_a_question_gives_back_the_type_that_it_asks_for(
     async with process() as runtime:
         asked = waiting(await runtime.call("ask", {}, META))
         if not is_later:
-            assert (await runtime.waits.answer(asked.token, answer)).status == "ok"
+            assert (await runtime.suspensions.answer(asked.token, answer)).status == "ok"
     async with process() as runtime:  # which has the outcome, or finds it
-        assert (await runtime.waits.answer(asked.token, answer)).status == "ok"
+        assert (await runtime.suspensions.answer(asked.token, answer)).status == "ok"
     plain = (
         {name: one for name, one in answer.items() if one is not None} if isinstance(answer, dict) else answer
     )
@@ -231,9 +231,9 @@ async def test_an_answer_that_its_type_refuses_leaves_the_call_waiting(
     runtime = serve(ask)
     asked = waiting(await runtime.call("ask", {}, META))
     with pytest.raises(BadAnswerError) as refused:
-        await runtime.waits.answer(asked.token, answer)
+        await runtime.suspensions.answer(asked.token, answer)
     assert message in str(refused.value)
-    assert (await runtime.waits.answer(asked.token, {"city": "Kiel"})).status == "ok"
+    assert (await runtime.suspensions.answer(asked.token, {"city": "Kiel"})).status == "ok"
 
 
 async def test_an_answer_that_only_its_type_can_refuse_is_asked_for_again(
@@ -247,10 +247,10 @@ async def test_an_answer_that_only_its_type_can_refuse_is_asked_for_again(
         return ToolOutcome.ask("When?", dt.date) if on is None else f"on {on}"
 
     runtime = serve(ask)
-    again = await runtime.waits.answer(waiting(await runtime.call("ask", {}, META)).token, "2026-02-30")
+    again = await runtime.suspensions.answer(waiting(await runtime.call("ask", {}, META)).token, "2026-02-30")
     assert (again.status, waiting(again).question) == ("suspended", "When?")
     assert "an answer does not fit date" in caplog.text
-    done = await runtime.waits.answer(waiting(again).token, "2026-02-28")
+    done = await runtime.suspensions.answer(waiting(again).token, "2026-02-28")
     assert done.json == b'"on 2026-02-28"'
 
 
@@ -290,7 +290,7 @@ async def test_each_question_keeps_its_answer(serve: Callable[..., Runtime]) -> 
     result = await runtime.call("order", {}, META)
     given: tuple[Json, ...] = ({"width": 3}, "Ada", "Byron")
     for answer in given:
-        result = await runtime.waits.answer(waiting(result).token, answer)
+        result = await runtime.suspensions.answer(waiting(result).token, answer)
     assert result.json == b'"3cm for Ada Byron, at last Byron and Byron"'
 
 
@@ -306,7 +306,7 @@ async def test_a_schema_gives_what_was_given(serve: Callable[..., Runtime]) -> N
         return "heard"
 
     runtime = serve(ask)
-    await runtime.waits.answer(waiting(await runtime.call("ask", {}, META)).token, {})
+    await runtime.suspensions.answer(waiting(await runtime.call("ask", {}, META)).token, {})
     assert heard == [({}, None)]
 
 
@@ -342,9 +342,9 @@ async def test_a_multiple_is_exact_however_large_the_number(
     token = waiting(await made.call("ask", {}, META)).token
     if answer == 0.35:
         with pytest.raises(BadAnswerError, match=r"must be a multiple of 0\.1"):
-            await made.waits.answer(token, answer)
+            await made.suspensions.answer(token, answer)
     else:
-        assert (await made.waits.answer(token, answer)).status == "ok"
+        assert (await made.suspensions.answer(token, answer)).status == "ok"
 
 
 @pytest.mark.parametrize(

@@ -34,13 +34,13 @@ async def test_an_approved_call_that_was_cut(engine: InProcessEngine, is_idempot
     made = runtime(Listing(hangs), asked, engine=engine)
     waiting = (await made.call(TOOL, SITE, META)).suspension
     assert waiting is not None
-    answered = asyncio.ensure_future(made.waits.answer(waiting.token, YES))
+    answered = asyncio.ensure_future(made.suspensions.answer(waiting.token, YES))
     await begun.wait()
     await engine.close()
     answered.cancel()
     gate.set()
     await engine.start()
-    result = await made.waits.answer(waiting.token, YES)
+    result = await made.suspensions.answer(waiting.token, YES)
     if is_idempotent:
         assert (result.status, runs) == ("ok", 2)
     else:
@@ -60,7 +60,7 @@ async def test_a_call_has_one_idempotency_key_before_and_after_it_waits(engine: 
     made = runtime(Listing(asks), engine=engine)
     waiting = (await made.call(TOOL, SITE)).suspension  # without an id of the call
     assert waiting is not None
-    assert (await made.waits.answer(waiting.token, "this")).status == "ok"
+    assert (await made.suspensions.answer(waiting.token, "this")).status == "ok"
     assert len(keys) == 2
     assert len(set(keys)) == 1
 
@@ -74,7 +74,7 @@ async def test_a_result_that_the_engine_does_not_keep_is_not_told_as_one() -> No
     made = runtime(Listing(much), asked, engine=engine)
     waiting = (await made.call(TOOL, SITE, META)).suspension
     assert waiting is not None
-    first, again = [await made.waits.answer(waiting.token, YES) for _ in range(2)]
+    first, again = [await made.suspensions.answer(waiting.token, YES) for _ in range(2)]
     unknown = b'{"unknown":"its result was not kept; it may have run"}'
     assert (first.status, first.json) == (again.status, again.json) == ("unknown", unknown)
 
@@ -87,7 +87,7 @@ async def test_an_answer_that_is_too_large_with_its_call_has_a_result() -> None:
     made = runtime(Listing(never), CONFIRMED, engine=engine)
     waiting = (await made.call(TOOL, SITE, META)).suspension
     assert waiting is not None
-    result = await made.waits.answer(waiting.token, {"approved": True, "message": "x" * 7600})
+    result = await made.suspensions.answer(waiting.token, {"approved": True, "message": "x" * 7600})
     assert result.status == "error"
     assert "the engine keeps 8000" in str(result.json)
 
@@ -102,9 +102,9 @@ async def test_answers_to_calls_that_are_forgotten_meanwhile_say_so(tmp_path: Pa
     ) as made:
         asked = [(await made.call(TOOL, SITE, META)).suspension for _ in range(60)]
         tokens = [one.token for one in asked if one is not None]
-        await asyncio.gather(*(made.waits.answer(token, YES) for token in tokens))
+        await asyncio.gather(*(made.suspensions.answer(token, YES) for token in tokens))
         again = await asyncio.gather(
-            *(made.waits.answer(token, YES) for token in tokens), return_exceptions=True
+            *(made.suspensions.answer(token, YES) for token in tokens), return_exceptions=True
         )
     told = [one for one in again if isinstance(one, BaseException)]
     assert told

@@ -34,11 +34,11 @@ async def test_an_answer_is_taken_until_its_time_is_over(engine: InProcessEngine
     early, late = [waiting(await made.call(TOOL, SITE, META)) for _ in range(2)]
     assert early.expires_at == now() + 60
     await asyncio.sleep(59)
-    assert (await made.waits.answer(early.token, YES)).status == "ok"
+    assert (await made.suspensions.answer(early.token, YES)).status == "ok"
     await asyncio.sleep(2)
     with pytest.raises(LateAnswerError):
-        await made.waits.answer(late.token, YES)
-    assert (await made.waits.list(), len(executor.calls)) == ((), 1)
+        await made.suspensions.answer(late.token, YES)
+    assert (await made.suspensions.list(), len(executor.calls)) == ((), 1)
     output: Any = (await engine.result(late.run_id)).output
     assert (output["status"], output["result"]) == ("denied", {"error": "nobody answered in time"})
     log = [event async for _, event in engine.events(late.run_id)]
@@ -50,9 +50,9 @@ async def test_an_answer_is_taken_until_its_time_is_over(engine: InProcessEngine
 async def test_the_outcome_is_known_after_the_time_to_answer(engine: InProcessEngine) -> None:
     made = runtime(Listing(), CONFIRMED, engine=engine, waiting=options(expires_s=60))
     asked = waiting(await made.call(TOOL, SITE, META))
-    first = await made.waits.answer(asked.token, YES)
+    first = await made.suspensions.answer(asked.token, YES)
     await asyncio.sleep(1000)
-    assert (await made.waits.answer(asked.token, YES)).json == first.json
+    assert (await made.suspensions.answer(asked.token, YES)).json == first.json
 
 
 @in_virtual_time
@@ -63,9 +63,9 @@ async def test_each_question_has_its_own_time(engine: InProcessEngine) -> None:
     made = runtime(Listing(asks), CONFIRMED, engine=engine, waiting=options(expires_s=60))
     first = waiting(await made.call(TOOL, SITE, META))
     await asyncio.sleep(50)
-    second = waiting(await made.waits.answer(first.token, YES))
+    second = waiting(await made.suspensions.answer(first.token, YES))
     await asyncio.sleep(50)
-    assert (await made.waits.answer(second.token, "because")).status == "ok"
+    assert (await made.suspensions.answer(second.token, "because")).status == "ok"
 
 
 @in_virtual_time
@@ -84,7 +84,7 @@ async def test_a_run_of_an_agent_goes_on_without_the_answer() -> None:
         assert (await handle.result()).text == '{"error":"add was not run: nobody answered in time"}'
         assert now() - began == 60
         with pytest.raises(LateAnswerError):
-            await made.waits.answer(awaiting.token, YES)
+            await made.suspensions.answer(awaiting.token, YES)
 
 
 # How many.
@@ -101,7 +101,7 @@ async def test_a_session_has_a_number_of_calls_that_wait(engine: InProcessEngine
         "code": "approval_unavailable",
     }
     assert (await made.call(TOOL, SITE, CallMeta(session_id="other"))).status == "suspended"
-    await made.waits.answer(waiting(first).token, YES)
+    await made.suspensions.answer(waiting(first).token, YES)
     assert (await made.call(TOOL, SITE, META)).status == "suspended"
 
 
@@ -139,7 +139,7 @@ async def test_a_run_has_a_number_of_calls_that_wait() -> None:
         awaiting = (await handle.settled()).awaiting
         assert [one.question for one in awaiting] == ["c?", "b?"]
         for one in awaiting:
-            await made.waits.cancel(one.token, "no")
+            await made.suspensions.cancel(one.token, "no")
         text = (await handle.result()).text
         assert text.startswith('{"error":"too many calls of this run are already waiting for an answer"}')
         assert await engine.replay(handle.run_id) == (await engine.status(handle.run_id)).output
@@ -177,7 +177,11 @@ async def test_without_an_engine_nobody_can_be_asked() -> None:
     for tool, executor in ((CONFIRMED, Listing()), (spec(), Listing(asks))):
         result = await failed(tool, executor)
         assert (result.status, json.loads(result.json)["code"]) == ("denied", "approval_unavailable")
-    for call in (Runtime().waits.answer("s_x", YES), Runtime().waits.list(), Runtime().waits.show("s_x")):
+    for call in (
+        Runtime().suspensions.answer("s_x", YES),
+        Runtime().suspensions.list(),
+        Runtime().suspensions.show("s_x"),
+    ):
         with pytest.raises(NoEngineError, match=r"Runtime\(engine=InProcessEngine\(\)\)"):
             await call
 
@@ -195,15 +199,15 @@ async def test_who_answers_does_not_wait_for_ever(engine: InProcessEngine) -> No
     made = runtime(executor, CONFIRMED, engine=engine, waiting=options())
     asked = waiting(await made.call(TOOL, SITE, META))
     began = now()
-    result = await made.waits.answer(asked.token, YES, wait_s=0.1)
+    result = await made.suspensions.answer(asked.token, YES, wait_s=0.1)
     assert now() - began == pytest.approx(0.1)
     assert (result.status, result.json, result.tool_call_id) == ("running", b"", "c1")
     assert result.suspension is None
-    assert await made.waits.list() == (), "it is answered"
-    done = await made.waits.answer(asked.token, YES)
+    assert await made.suspensions.list() == (), "it is answered"
+    done = await made.suspensions.answer(asked.token, YES)
     assert now() - began == pytest.approx(10)
     assert (done.status, json.loads(done.json), len(executor.calls)) == ("ok", EMPTY, 1)
-    later = await made.waits.answer(asked.token, YES, wait_s=0)
+    later = await made.suspensions.answer(asked.token, YES, wait_s=0)
     assert (later.status, later.json) == (done.status, done.json)
 
 
@@ -215,4 +219,4 @@ async def test_who_answers_may_wait_as_long_as_it_takes(engine: InProcessEngine)
 
     made = runtime(Listing(hangs), CONFIRMED, engine=engine, waiting=options())
     asked = waiting(await made.call(TOOL, SITE, META))
-    assert (await made.waits.answer(asked.token, YES, wait_s=None)).status == "ok"
+    assert (await made.suspensions.answer(asked.token, YES, wait_s=None)).status == "ok"

@@ -133,7 +133,7 @@ async def test_calls_reach_the_tool_of_their_name_with_its_hooks_and_approvals()
         waiting = (await snapshot.call("doors_search", {}, META)).suspension
         assert waiting is not None
         assert waiting.tool == "home.doors.search"
-        done = await snapshot.waits.answer(waiting.token, {"approved": True})
+        done = await snapshot.suspensions.answer(waiting.token, {"approved": True})
     assert (done.status, done.result) == ("ok", "home.doors.search")
     assert set(hook.seen) == {"home.doors.search"}
 

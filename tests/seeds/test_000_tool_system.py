@@ -157,7 +157,9 @@ async def test_a_tool_waits_for_a_confirmation(approved: bool) -> None:
         asked = await runtime.call("delete_city", {"city": "Ulm"}, META)
         assert asked.suspension is not None
         assert (asked.suspension.question, ran) == ("Delete Ulm?", [])
-        done = await runtime.waits.answer(asked.suspension.token, {"approved": approved}, session_id="s")
+        done = await runtime.suspensions.answer(
+            asked.suspension.token, {"approved": approved}, session_id="s"
+        )
     assert (done.status, ran) == (("ok", ["Ulm"]) if approved else ("denied", []))
 
 
@@ -179,7 +181,7 @@ async def test_a_confirmation_depends_on_the_arguments_or_on_the_tool_itself() -
             questions.append(result.suspension.question if result.suspension else result.result)
             if result.suspension:
                 token = result.suspension.token
-                result = await runtime.waits.answer(token, {"approved": True}, session_id="s")
+                result = await runtime.suspensions.answer(token, {"approved": True}, session_id="s")
                 assert result.result == f"paid {amount}"
     assert questions == ["paid 5", "Pay abroad?", "Pay 500?"]
 

@@ -148,7 +148,7 @@ async def test_a_long_running_ticket_is_acknowledged_and_later_approved() -> Non
         (work,) = first.pending
         assert await store.load("session", "s") == {f"ticket-{work.tool_call_id}": "TICKET-ABC-123"}
 
-        await runtime.waits.answer(work.token, {"status": "approved", "ticket_id": work.handle})
+        await runtime.suspensions.answer(work.token, {"status": "approved", "ticket_id": work.handle})
         await engine_of(runtime).result(work.run_id)
         turns = await agents_of(runtime).sessions.transcript("s")
         second = await client.handle(turns[-1].turn.run_id, session_id="s").result()

@@ -171,7 +171,7 @@ class FastMCPSnapshotTool(Tool):
             SuspensionError: The call belongs to another session, or is no longer suspended.
         """
         meta = call.meta
-        asked = await call.snapshot.waits.show(token, session_id=meta.session_id)
+        asked = await call.snapshot.suspensions.show(token, session_id=meta.session_id)
         response = (context.input_responses or {}).get(ASKED)
         is_ours = asked.call.tool == self._spec.id and asked.requested_by in ("", meta.requested_by)
         if not is_ours or not self._may_ask(asked) or not isinstance(response, ElicitResult):

@@ -27,7 +27,7 @@ from toolgen.waiting.errors import (
     OtherQuestionError,
     SuspensionError,
 )
-from toolgen.waiting.waits import Waits
+from toolgen.waiting.suspensions import Suspensions
 
 C = TypeVar("C")
 
@@ -92,9 +92,9 @@ def _needs_place(spec: Spec) -> bool:
     return spec.confirm is not None or not spec.may_repeat
 
 
-def waits_of(snapshot: Snapshot) -> Waits:
-    """Return `Runtime.waits` of a snapshot, whose type declares only the part that `toolgen.calls` needs."""
-    return cast(Waits, snapshot.waits)
+def waits_of(snapshot: Snapshot) -> Suspensions:
+    """Return `Runtime.suspensions` of a snapshot, whose type declares only what `toolgen.calls` needs."""
+    return cast(Suspensions, snapshot.suspensions)
 
 
 def decoded(projection: Projection, arguments: Mapping[str, object] | str) -> str:

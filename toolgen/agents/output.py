@@ -78,7 +78,7 @@ class RunOutput:
     awaiting: tuple[Suspended, ...] = ()
     """Suspended calls and questions that the run waits for."""
     pending: tuple[Suspended, ...] = ()
-    """Work that continues after the run: `Runtime.waits.answer` ends it, and opens a new turn."""
+    """Work that continues after the run: `Runtime.suspensions.answer` ends it, and opens a new turn."""
     telemetry: Telemetry = field(default_factory=Telemetry)
     """Model usage of the run and its children, and the seconds from its start to its end, waiting included.
     All values are 0 until the run has ended by itself; `usage` events report what was spent so far.

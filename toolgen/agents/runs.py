@@ -318,7 +318,7 @@ class AgentRuns:
         if not await is_same_or_descendant(self._engine, run_id, awaiting.run_id):
             raise unknown_run(awaiting.run_id)
         if awaiting.token:
-            await self._host.caller.waits.answer(awaiting.token, answer, session_id=session_id, by=by)
+            await self._host.caller.suspensions.answer(awaiting.token, answer, session_id=session_id, by=by)
             return
         if awaiting.kind == "pause":
             raise BadAnswerError("the run is paused without a question; resume it with handle.resume(…)")

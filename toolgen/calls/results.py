@@ -120,7 +120,7 @@ class ToolOutcome(Generic[R_co]):
     def pending(handle: str, ack: Any = None) -> Pending:
         """Return the outcome of a `LongRunning` tool whose work continues elsewhere.
 
-        `Runtime.waits.answer` delivers the result later.
+        `Runtime.suspensions.answer` delivers the result later.
 
         Args:
             handle: The executor's name for the work, unique in the tool.
@@ -246,7 +246,7 @@ class Suspended:
     """A suspended call or a planner's question, as clients see it."""
 
     token: str = field(repr=False)
-    """Token for `Runtime.waits.answer`; do not log it. Empty for a question that `RunHandle.answer`
+    """Token for `Runtime.suspensions.answer`; do not log it. Empty for a question that `RunHandle.answer`
     answers."""
     id: str
     """ID of the question in events and logs; it answers nothing."""
@@ -281,7 +281,7 @@ class Suspended:
     sensitive: tuple[str, ...] = ()
     """JSON Pointers to each `{"sensitive": true}` in `arguments`."""
     arguments_mac: str = field(default="", repr=False)
-    """MAC of the arguments, to compare them with `waits.arguments_mac` without reading them."""
+    """MAC of the arguments, to compare them with `suspensions.arguments_mac` without reading them."""
     outer: OuterCall | None = None
     """Direct call of an agent's tool that waits for this question; None if there is none."""
 

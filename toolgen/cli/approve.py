@@ -170,8 +170,8 @@ async def _deliver(
     wait_s = None if is_here else ELSEWHERE_S
     token, credential, by = suspended.token, answer.credential, answer.by
     if credential is None:
-        return await runtime.waits.answer(token, value, session_id=session, by=by, wait_s=wait_s)
-    return await runtime.waits.give(
+        return await runtime.suspensions.answer(token, value, session_id=session, by=by, wait_s=wait_s)
+    return await runtime.suspensions.give(
         token, credential, scope=answer.scope, session_id=session, by=by, wait_s=wait_s
     )
 
@@ -215,7 +215,7 @@ async def _find_suspended(runtime: Runtime, name: str, session: str | None) -> S
         ToolgenError: no call matches, or several ids begin with it.
     """
     if name.startswith("s_"):
-        return await runtime.waits.show(name, session_id=session)
+        return await runtime.suspensions.show(name, session_id=session)
     begins = [
         each
         for each in await _waiting(runtime, session)
@@ -230,7 +230,7 @@ async def _find_suspended(runtime: Runtime, name: str, session: str | None) -> S
         )
     if found:
         return found[0]
-    for call in await runtime.waits.check():
+    for call in await runtime.suspensions.check():
         if call.id == name and call.state == "tampered":
             raise TamperedSuspensionError(call.run_id)
         if call.id == name and call.state == "unsealed":
@@ -250,7 +250,11 @@ async def _waiting(runtime: Runtime, session: str | None) -> list[Suspended]:
     """Return the suspended calls, then the questions of planners, each oldest first."""
     engine, questions = durable_engine(runtime), list[Suspended]()
     for wait in await engine.open_waits(session=session, limit=sys.maxsize):
-        if planner_question(wait.about) is None or wait.fault or await runtime.waits.at(wait) is not None:
+        if (
+            planner_question(wait.about) is None
+            or wait.fault
+            or await runtime.suspensions.at(wait) is not None
+        ):
             continue
         from toolgen.agents.output import awaiting_of  # a runtime without agents needs none of it
 
@@ -258,7 +262,7 @@ async def _waiting(runtime: Runtime, session: str | None) -> list[Suspended]:
         asked = awaiting_of(wait.run_id, wait.about)
         id_, agent = f"{wait.run_id}:{asked.id}", run_input["facts"]["agent"]
         questions.append(replace(asked, id=id_, tool=agent))
-    return [*await runtime.waits.list(session), *questions]
+    return [*await runtime.suspensions.list(session), *questions]
 
 
 async def _run_of(engine: Engine, id_: str, session: str | None) -> str | None:
@@ -282,7 +286,7 @@ async def show_waiting(project: Project, session: str | None, format: Listing) -
                 show_line(suspended_record(suspended))
             else:
                 print(summarize_suspended(suspended))
-        suspects = [call for call in await runtime.waits.check() if call.state != "sealed"]
+        suspects = [call for call in await runtime.suspensions.check() if call.state != "sealed"]
         going_on = await engine.list_runs(state="running", limit=1)
         asking = await engine.list_runs(state="waiting", session=session, limit=1)
     hint = "answer one with: toolgen approve ID"
@@ -299,7 +303,7 @@ async def show_waiting(project: Project, session: str | None, format: Listing) -
 async def list_grants(project: Project, session: str | None, format: Listing) -> int:
     """Print the grants that are neither expired nor revoked, the newest first."""
     async with open_engine(project) as (runtime, _):
-        grants = await runtime.waits.grants(session)
+        grants = await runtime.suspensions.grants(session)
     for grant in grants:
         if format == "json":
             show_line(grant.shown())
@@ -320,7 +324,7 @@ async def revoke_grant(project: Project, grant_id: str, by: str) -> int:
         UnknownGrantError: no grant has the id.
     """
     async with open_engine(project) as (runtime, _):
-        await runtime.waits.revoke(grant_id, by=by)
+        await runtime.suspensions.revoke(grant_id, by=by)
     print(printable(f"revoked {grant_id}"))
     return 0
 

@@ -135,7 +135,7 @@ class _Chat:
     async def _ask(self, handle: RunHandle, awaiting: Suspended) -> bool:
         """Show a question and read the answer; return whether there was one."""
         if awaiting.token:
-            suspended = await self._opened.runtime.waits.show(awaiting.token)
+            suspended = await self._opened.runtime.suspensions.show(awaiting.token)
             _say(describe_suspended(suspended))
         else:
             _say(printable(awaiting.question))

@@ -205,7 +205,7 @@ async def _problem(runtime: Runtime, case: _Case, meta: CallMeta, *, is_live: bo
     ):
         result = await runtime.call(case.tool.id, case.example.args, meta)
     if result.suspension is not None and is_live:  # somebody's own policy asks
-        await runtime.waits.cancel(result.suspension.token, "an example of the design")
+        await runtime.suspensions.cancel(result.suspension.token, "an example of the design")
     if result.status in ("suspended", "pending"):
         waits = f"waits: {result.suspension.kind}" if result.suspension else "waits"
         compared = "so there is no result to compare; leave the result out of the example"

@@ -47,9 +47,11 @@ async def check_runs(
     async with open_engine(project, checks=True) as (runtime, engine):
         if run_ids:
             statuses = [await engine.status(run_id) for run_id in run_ids]
-            checked = await runtime.waits.check([wait for status in statuses for wait in waits_of(status)])
+            checked = await runtime.suspensions.check(
+                [wait for status in statuses for wait in waits_of(status)]
+            )
         else:
-            checked = await runtime.waits.check()
+            checked = await runtime.suspensions.check()
         damage = await _show_damage(runtime, engine, as_json)
         suspects = [call for call in checked if call.state != "sealed"]
         for call in suspects:
@@ -105,7 +107,7 @@ async def _adopt(
         print("nothing was adopted", file=sys.stderr)
         return list(suspects)
     for run_id in runs:
-        for call in await runtime.waits.adopt(run_id, by=by, seen=suspects):
+        for call in await runtime.suspensions.adopt(run_id, by=by, seen=suspects):
             print(printable(f"adopted: {call.run_id}  {call.id}  {call.tool}"), file=sys.stderr)
     return [call for call in suspects if call.run_id in tampered]
 

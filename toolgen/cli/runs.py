@@ -82,7 +82,7 @@ async def list_runs(
                 await _show_unknown(engine, status.run_id)
             except StoreCorruptError as error:  # of this run; the others can be listed
                 print(visible(f"  {error.message}"))
-        calls = [call for status in runs for call in await runtime.waits.check(waits_of(status))]
+        calls = [call for status in runs for call in await runtime.suspensions.check(waits_of(status))]
     if not runs:
         of = "" if session is None else f" of session {printable(session)}"
         print(f"no run{of} {_IN_STATE.get(state, f'is {state}')}", file=sys.stderr)
@@ -143,7 +143,7 @@ async def _show_record(runtime: Runtime, engine: Engine, status: RunStatus) -> N
     """
     record, seals = (
         _record(status),
-        {call.op: call.state for call in await runtime.waits.check(waits_of(status))},
+        {call.op: call.state for call in await runtime.suspensions.check(waits_of(status))},
     )
     record["awaiting"] = [{**wait, "seal": seals.get(wait["op"], "")} for wait in record["awaiting"]]
     try:
@@ -176,7 +176,7 @@ async def resume_run(project: Project, run_id: str) -> int:
             print(line, file=sys.stderr)
         await _show_line(runtime, engine, status)
         is_unknown = await _show_unknown(engine, run_id)
-        calls = await runtime.waits.check(waits_of(status))
+        calls = await runtime.suspensions.check(waits_of(status))
         if _asks(status) or any(call.state == "sealed" for call in calls):
             print(_ANSWER, file=sys.stderr)
     if status.state == "failed" or is_unknown:
@@ -274,7 +274,7 @@ async def _show_line(runtime: Runtime, engine: Engine, status: RunStatus, times:
     parts = (status.run_id, status.state, _result_of(status), what, session, when, status.error)
     print(printable("  ".join(part for part in parts if part)))
     waits = waits_of(status)
-    calls = {call.op: call for call in await runtime.waits.check(waits)}
+    calls = {call.op: call for call in await runtime.suspensions.check(waits)}
     for wait in waits:
         call = calls.get(wait.op)
         text = _question(wait.about, status.run_id, what) if call is None else _call_question(call)

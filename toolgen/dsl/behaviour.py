@@ -56,8 +56,9 @@ class LongRunning(Clause):
     """Let the tool deliver its result later.
 
     The executor can return `ToolOutcome.pending(handle, ack)`. The model reads the acknowledgement and
-    continues, and `Runtime.waits.answer` delivers the result days later, also from another process. Objects
-    that you write in place have the classes `<Tool>Ack` and `<Tool>Progress`. See docs/long-running.md.
+    continues, and `Runtime.suspensions.answer` delivers the result days later, also from another process.
+    Objects that you write in place have the classes `<Tool>Ack` and `<Tool>Progress`. See
+    docs/long-running.md.
 
     Args:
         ack: Object that the model receives at once. Without it, the turn waits for the result.

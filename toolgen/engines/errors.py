@@ -53,7 +53,7 @@ def session_over(session: str) -> WaitOverError:
     """Return the error for an answer in a session that has ended."""
     return WaitOverError(
         f"the session {session!r} has ended, and the answer was not stored",
-        hint="start a session with a new id; Runtime.waits.cancel(token) cancels a call that is still "
+        hint="start a session with a new id; Runtime.suspensions.cancel(token) cancels a call that is still "
         "suspended",
     )
 

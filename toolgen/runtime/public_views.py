@@ -34,7 +34,7 @@ def hiding_arguments(data: bytes, spec: ToolSpec | None) -> Iterator[None]:
 @asynccontextmanager
 async def hiding_waiting(runtime: Runtime, id_: str) -> AsyncIterator[None]:
     """Redact the sensitive arguments of a suspended call inside the block."""
-    for call in await runtime.waits.check():
+    for call in await runtime.suspensions.check():
         if call.state == "sealed" and call.call is not None and call.id == id_:
             with hiding_call(call.call, _spec(runtime, call.tool)):
                 yield

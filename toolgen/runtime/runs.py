@@ -39,7 +39,7 @@ class RuntimeRuns:
 
         Args:
             checks: Open the runtime even if the secret of suspended calls is missing. All of them then count
-                as unsealed, and `waits.adopt` creates a new secret.
+                as unsealed, and `suspensions.adopt` creates a new secret.
         """
         if self._waits is not None:
             self._waits.run_as_client(checks=checks)

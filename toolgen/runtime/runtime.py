@@ -40,8 +40,8 @@ if TYPE_CHECKING:
     from toolgen.events.telemetry.spans import ToolSpans
     from toolgen.waiting.ledger import Ledger
     from toolgen.waiting.options import WaitOptions
+    from toolgen.waiting.suspensions import Suspensions
     from toolgen.waiting.wait_registry import WaitRegistry
-    from toolgen.waiting.waits import Waits
 
     from .artifacts import RuntimeArtifacts
     from .runs import RuntimeRuns
@@ -138,15 +138,15 @@ class Runtime(SingleCalls):
         return RuntimeTools(self.assembly, self._disabled)
 
     @property
-    def waits(self) -> Waits:
+    def suspensions(self) -> Suspensions:
         """Lists, shows, answers and cancels suspended calls."""
-        return self._waits_of_all  # pyright accepts no cached property for a property of a protocol
+        return self._suspensions_of_all  # pyright accepts no cached property for a property of a protocol
 
     @cached_property
-    def _waits_of_all(self) -> Waits:
-        from toolgen.waiting.waits import Waits
+    def _suspensions_of_all(self) -> Suspensions:
+        from toolgen.waiting.suspensions import Suspensions
 
-        return Waits(self._waits, self._services, self.assembly.tools, self._hook_tools)
+        return Suspensions(self._waits, self._services, self.assembly.tools, self._hook_tools)
 
     @cached_property
     def runs(self) -> RuntimeRuns:
@@ -305,7 +305,7 @@ class Runtime(SingleCalls):
             return None
         from toolgen.waiting.ledger import Ledger
 
-        return Ledger(self._services.limits, self._waits, self.assembly.calls, self.waits)
+        return Ledger(self._services.limits, self._waits, self.assembly.calls, self.suspensions)
 
     async def _hand_to_run(
         self, tool: RegisteredTool, arguments: Arguments, result: ToolResult, meta: CallMeta

@@ -152,7 +152,7 @@ def validate_answer(spec: ToolSpec | None, frozen: FrozenCall, answer: Json, lim
         case "pending":
             if isinstance(answer, dict) and INTERMEDIATE in answer:
                 raise BadAnswerError(
-                    f"{INTERMEDIATE!r} is not part of a result", hint="use Runtime.waits.intermediate"
+                    f"{INTERMEDIATE!r} is not part of a result", hint="use Runtime.suspensions.intermediate"
                 )
             if spec is not None and failure_of(spec, answer, limits) is None:
                 _check_bounds(spec, _decoded(spec.result, answer, limits))
@@ -231,7 +231,7 @@ def _require_no_secret(frozen: FrozenCall, answer: Json) -> None:
                 return
     raise BadAnswerError(
         "the answer must not contain the credential, only whether it is available: {'available': true}",
-        hint="pass the credential to Runtime.waits.give(token, Credential(secret=…)) or to `toolgen "
+        hint="pass the credential to Runtime.suspensions.give(token, Credential(secret=…)) or to `toolgen "
         "approve ID`",
     )
 

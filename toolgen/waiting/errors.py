@@ -121,7 +121,8 @@ class UnknownGrantError(SuspensionError):
     def __init__(self, grant_id: str) -> None:
         super().__init__(
             f"there is no grant {grant_id!r}",
-            hint="it expired or was revoked; `toolgen grants list` and `waits.grants()` list the others",
+            hint="it expired or was revoked; `toolgen grants list` and `suspensions.grants()` list the "
+            "others",
         )
 
 

@@ -21,15 +21,15 @@ from .call_runs import CallRuns
 from .errors import SuspensionError
 from .loop import call_of
 from .named_calls import EDITED, NamedCalls, canonical_arguments
+from .suspensions import Suspensions
 from .unfit import unverified_error
 from .wait_registry import WaitRegistry
-from .waits import Waits
 
 
 class Ledger:
     """The named calls of one runtime."""
 
-    def __init__(self, limits: Limits, waits: WaitRegistry, runs: CallRuns, waiting: Waits) -> None:
+    def __init__(self, limits: Limits, waits: WaitRegistry, runs: CallRuns, waiting: Suspensions) -> None:
         self._limits = limits
         self._waits = waits
         self._runs = runs

@@ -62,7 +62,7 @@ async def report_progress(
     """Report the progress of pending work to the subscribers of this runtime.
 
     Raises:
-        SuspensionError, MalformedResultError: as `Waits.progress`.
+        SuspensionError, MalformedResultError: as `Suspensions.progress`.
     """
     fraction = checked_fraction(fraction)
     require_text(message)
@@ -92,7 +92,7 @@ class IntermediateSender:
         """Store an intermediate result of the work of a token.
 
         Raises:
-            SuspensionError: as `Waits.intermediate`.
+            SuspensionError: as `Suspensions.intermediate`.
         """
         if not isinstance(key, str) or not key:  # type: ignore[redundant-expr]  # a host can pass any value
             raise BadAnswerError(
@@ -122,7 +122,7 @@ class IntermediateSender:
             if number == MOST:
                 raise NotAllowedAnswerError(
                     f"{tool.spec.name} has sent {MOST} intermediate results, the maximum for one call",
-                    hint="report further progress with Runtime.waits.progress, and deliver the result",
+                    hint="report further progress with Runtime.suspensions.progress, and deliver the result",
                 )
             sent = {"key": key, "digest": digest, **await self._seen(tool, record, document)}
             if await self._store(record, tool, sent, by):

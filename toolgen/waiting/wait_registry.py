@@ -352,7 +352,7 @@ class WaitRegistry:
         return await reason if inspect.isawaitable(reason) else reason
 
     def arguments_mac(self, tool: str, payload_json: bytes, meta: CallMeta) -> str:
-        """Return the keyed digest of the arguments of a call; as `Runtime.waits.arguments_mac`."""
+        """Return the keyed digest of the arguments of a call; as `Runtime.suspensions.arguments_mac`."""
         return self.sealer.arguments_mac(tool, payload_json, meta.session_id, meta.tool_call_id)
 
     # Typed results, for callers in the process that executes the call.

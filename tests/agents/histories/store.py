@@ -100,14 +100,14 @@ async def agent_runs() -> list[RunRecord]:
         assert (await waiting(handle)).kind == "pause"
         await handle.resume("Three.")
         await handle.settled()
-        tokens = {one.handle: one.token for one in await runtime.waits.list("s")}
-        await runtime.waits.answer(tokens["job-1"], "2.4.0")
+        tokens = {one.handle: one.token for one in await runtime.suspensions.list("s")}
+        await runtime.suspensions.answer(tokens["job-1"], "2.4.0")
         await handle.result()
         limits: list[dict[str, Any]] = [{}, {}, {}, {"max_tool_calls": 1}, {"time_budget": 8.0}, {}]
         for number, limit in enumerate(limits):
             run = await client.start("Go.", session_id="s", run_id=f"r{number}", policy=RunPolicy(**limit))
             await run.result()
-        await runtime.waits.answer(tokens["job-2"], "came")
+        await runtime.suspensions.answer(tokens["job-2"], "came")
         await _ended(engine, "r/done:call_4_2")
         records = await _records(engine)
     noting = agent("x.agent", ScriptedPlanner(["noted"]))
@@ -135,15 +135,15 @@ async def waiting_calls() -> list[RunRecord]:
     async with running(low, top, engine=engine) as (runtime, _):
         runtime.tools.register(exported("x.lows", "x.low"))
         for given in (YES, NO):
-            await runtime.waits.answer(await _asked(runtime, *RESET), given)
-        again = await runtime.waits.answer(await _asked(runtime, "twice"), "again")
+            await runtime.suspensions.answer(await _asked(runtime, *RESET), given)
+        again = await runtime.suspensions.answer(await _asked(runtime, "twice"), "again")
         assert again.suspension is not None
-        await runtime.waits.answer(again.suspension.token, "Bo")
-        await runtime.waits.answer(await _asked(runtime, "update"), "2.4.0")
+        await runtime.suspensions.answer(again.suspension.token, "Bo")
+        await runtime.suspensions.answer(await _asked(runtime, "update"), "2.4.0")
         result = await runtime.call("look", {}, META)
         for given in (YES, NO):
             assert result.suspension is not None, result
-            result = await runtime.waits.answer(result.suspension.token, given)
+            result = await runtime.suspensions.answer(result.suspension.token, given)
         await runtime.call("look", {}, META)
         for name, arguments in (("add", {"a": 1, "b": 2}), RESET):
             tool = runtime._directory.by_name[name]
@@ -151,12 +151,12 @@ async def waiting_calls() -> list[RunRecord]:
                 tool, arguments_json(arguments), META, f"call_{name}"
             )
             if result.suspension is not None:
-                await runtime.waits.answer(result.suspension.token, YES)
+                await runtime.suspensions.answer(result.suspension.token, YES)
         await _work_while_the_session_is_busy(runtime, engine)
         late = await _asked(runtime, "ask")
         await asyncio.sleep(7 * 24 * 3600)
         try:
-            await runtime.waits.answer(late, "Bo")
+            await runtime.suspensions.answer(late, "Bo")
         except LateAnswerError:
             return [record for record in await _records(engine) if record.loop == WAITING]
         raise AssertionError("a call was answered long after its time")
@@ -169,8 +169,8 @@ async def _work_while_the_session_is_busy(runtime: Runtime, engine: InProcessEng
     second = await client.start("More.", session_id="busy", run_id="second")
     asked = await waiting(second)
     for work in works:
-        await runtime.waits.intermediate(work.token, "half", key="half")
-        await runtime.waits.answer(work.token, "came")
+        await runtime.suspensions.intermediate(work.token, "half", key="half")
+        await runtime.suspensions.answer(work.token, "came")
     await asyncio.sleep(5)
     await second.answer(asked, "now")
     for work in works:

@@ -38,14 +38,14 @@ async def test_what_has_no_seal_waits_for_an_operator(server: TemporalServer) ->
     async with host(server, executor, "adopted") as made:
         await waits(made, call.as_json())
         token = Sealer(SECRET).issue(seal_call(Sealer(SECRET), RUN, FIRST, call).claims)
-        assert await made.waits.list() == ()
+        assert await made.suspensions.list() == ()
         with pytest.raises(UnsealedSuspensionError):
-            await made.waits.answer(token, YES)
-        (adopted,) = await made.waits.adopt(RUN, by="ann")
+            await made.suspensions.answer(token, YES)
+        (adopted,) = await made.suspensions.adopt(RUN, by="ann")
         assert (adopted.state, adopted.call) == ("unsealed", call)
-        (listed,) = await made.waits.list()
+        (listed,) = await made.suspensions.list()
         assert listed.token == token
-        assert (await made.waits.answer(token, YES)).status == "ok"
+        assert (await made.suspensions.answer(token, YES)).status == "ok"
         assert len(executor.calls) == 1
 
 
@@ -57,11 +57,11 @@ async def test_an_answer_runs_nothing_before_the_adoption(server: TemporalServer
         assert made.engine is not None
         await made.engine.answer(RUN, FIRST, Sealer(SECRET).seal(claims, YES, "ann"), key="k")
         await made.engine.settled(RUN)
-        (waiting,) = await made.waits.check()
+        (waiting,) = await made.suspensions.check()
         assert (waiting.op, waiting.state, executor.calls) == ("wait:2", "unsealed", [])
-        await made.waits.adopt(RUN, by="ann")
-        (again,) = await made.waits.list()
-        assert (await made.waits.answer(again.token, YES)).status == "ok"
+        await made.suspensions.adopt(RUN, by="ann")
+        (again,) = await made.suspensions.list()
+        assert (await made.suspensions.answer(again.token, YES)).status == "ok"
 
 
 async def test_an_adoption_by_another_secret_is_none(server: TemporalServer) -> None:
@@ -69,9 +69,9 @@ async def test_an_adoption_by_another_secret_is_none(server: TemporalServer) -> 
     async with host(server, executor, "other") as made:
         await waits(made, call.as_json())
         async with host(server, executor, "other", OTHER) as eve:
-            await eve.waits.adopt(RUN, by="eve")
-            assert len(await eve.waits.list()) == 1
-        assert await made.waits.list() == ()
-        assert [one.state for one in await made.waits.check()] == ["unsealed"]
-        await made.waits.adopt(RUN, by="ann")
-        assert len(await made.waits.list()) == 1
+            await eve.suspensions.adopt(RUN, by="eve")
+            assert len(await eve.suspensions.list()) == 1
+        assert await made.suspensions.list() == ()
+        assert [one.state for one in await made.suspensions.check()] == ["unsealed"]
+        await made.suspensions.adopt(RUN, by="ann")
+        assert len(await made.suspensions.list()) == 1

@@ -33,13 +33,13 @@ async def test_two_workers_share_the_uses_of_a_grant(server: TemporalServer) -> 
     ):
         waiting = await asked(one)
         answer: Any = {"approved": True, "grant": {"expires_s": 600, "uses": 3}}
-        assert (await one.waits.answer(waiting.token, answer, by="jo")).status == "ok"
-        while not (grants := await other.waits.grants("s")):  # noqa: ASYNC110  # a server lists it later
+        assert (await one.suspensions.answer(waiting.token, answer, by="jo")).status == "ok"
+        while not (grants := await other.suspensions.grants("s")):  # noqa: ASYNC110  # a server lists it later
             await asyncio.sleep(0)
         calls = [runtime.call(TOOL, {"path": "/srv/b"}, META) for runtime in (one, other) * 3]
         statuses = sorted([result.status for result in await asyncio.gather(*calls)])
         assert statuses == ["ok"] * 3 + ["suspended"] * 3
         assert len(host.disk.written) == 4
-        assert [grant.used for grant in await one.waits.grants("s")] == [3]
-        await other.waits.revoke(grants[0].id, by="jo")
-        assert await one.waits.grants("s") == ()
+        assert [grant.used for grant in await one.suspensions.grants("s")] == [3]
+        await other.suspensions.revoke(grants[0].id, by="jo")
+        assert await one.suspensions.grants("s") == ()

@@ -42,7 +42,7 @@ async def test_a_named_call_is_executed_once(server: TemporalServer, tool: str) 
             assert {result.suspension.id for result in results if result.suspension} == {asked.id}
             assert await question_of(other, name, tool) == asked
             yes: Json = {"approved": True} if asked.kind == "confirmation" else "here"
-            await other.waits.answer(asked.token, yes)
+            await other.suspensions.answer(asked.token, yes)
             results = [await runtime.call_once(name, tool, {"amount": 5}, META) for runtime in (one, other)]
         refused = await one.call_once(name, tool, {"amount": 6}, META)
     assert {(result.status, result.json) for result in results} == {("ok", f'"{tool} 5"'.encode())}

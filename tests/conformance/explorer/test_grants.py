@@ -74,7 +74,7 @@ async def test_a_person_grants_further_calls_and_takes_that_back() -> None:
         await expect(row).to_contain_text("1 of 2")
         await row.get_by_role("button", name="Revoke").click()
         await expect(granted).to_have_count(0)
-        assert await runtime.waits.grants(SESSION) == ()
+        assert await runtime.suspensions.grants(SESSION) == ()
         await call(shown, "write", "/srv/a")
         await expect(result.locator(".tag").first).to_have_text("suspended")
 

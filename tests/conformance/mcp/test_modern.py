@@ -49,20 +49,20 @@ async def test_a_server_asks_a_person_and_goes_on_with_its_state(toolset: MCPToo
         first = (await snapshot.call("book", {})).suspension
         assert first is not None
         assert (first.question, first.answer_schema["required"]) == ("Who travels?", ["name"])
-        second = (await runtime.waits.answer(first.token, {"name": "Jo"})).suspension
+        second = (await runtime.suspensions.answer(first.token, {"name": "Jo"})).suspension
         assert second is not None
         assert second.question == "How many seats?"
-        booked = await runtime.waits.answer(second.token, {"seats": 2})
+        booked = await runtime.suspensions.answer(second.token, {"seats": 2})
         assert booked.result == '["1", {"seats": {"seats": 2}, "who": {"name": "Jo"}}]'
         ways = (await snapshot.call("choose", {})).suspension
         assert ways is not None
         assert list(ways.answer_schema["properties"]) == ["one", "several"]
-        chosen = await runtime.waits.answer(ways.token, {"several": ["s", "a"]})
+        chosen = await runtime.suspensions.answer(ways.token, {"several": ["s", "a"]})
         assert chosen.result == '{"several": ["s", "a"]}'
         page = (await snapshot.call("sign_in", {})).suspension
         assert page is not None
         assert (page.kind, page.request) == ("credential", {"url": "https://example.com/sign-in"})
-        assert (await runtime.waits.answer(page.token, {"available": True})).result == "2 accept"
+        assert (await runtime.suspensions.answer(page.token, {"available": True})).result == "2 accept"
         assert (await snapshot.call("patience", {})).result == "once more"
         sample = await snapshot.call("sample", {})
         assert str(sample.error) == "sample asks for sampling/createMessage, which is declined"

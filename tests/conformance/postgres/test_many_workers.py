@@ -150,7 +150,7 @@ async def test_an_answer_to_any_worker_resumes_the_call_once(database: Postgres,
         handle = await agents_of(runtimes[0]).client("x.agent").start("Go.", session_id="s")
         asked = (await handle.settled()).awaiting
         for runtime, one_asked in zip(runtimes[1:], asked, strict=True):
-            done = await runtime.waits.answer(one_asked.token, {"approved": True})
+            done = await runtime.suspensions.answer(one_asked.token, {"approved": True})
             assert done.status == "ok"
         output = await handle.result()
     assert output.text == '"a is empty" | "b is empty"'

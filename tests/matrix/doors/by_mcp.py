@@ -59,8 +59,10 @@ class ByMcp:
     async def answer(self, answer: Json) -> Seen:
         if self._person.is_asked:
             return await self._person.answer(answer)
-        (asked,) = await self._runtime.waits.list("s")  # out of band, as `toolgen approve` does
-        return seen_result(await self._runtime.waits.answer(asked.token, answer, session_id="s", by="bob"))
+        (asked,) = await self._runtime.suspensions.list("s")  # out of band, as `toolgen approve` does
+        return seen_result(
+            await self._runtime.suspensions.answer(asked.token, answer, session_id="s", by="bob")
+        )
 
     async def _called(self) -> Seen:
         result = await self._client.call_tool(self._world.tool, ARGUMENTS)
@@ -78,7 +80,7 @@ class ByMcp:
             return Seen(status="unknown", text=text)
         if "id" not in document:
             return Seen(status="error", text=text)
-        (asked,) = [one for one in await self._runtime.waits.list("s") if one.id == document["id"]]
+        (asked,) = [one for one in await self._runtime.suspensions.list("s") if one.id == document["id"]]
         return Seen(status="suspended", question=asked.question)
 
     @asynccontextmanager

@@ -51,7 +51,7 @@ class Direct:
         return await self._host.runtime.call(tool, ARGUMENTS, META, within=within)
 
     async def answer(self, answer: Json) -> Seen:
-        result = await self._host.runtime.waits.answer(self._token, answer, session_id="s", by="bob")
+        result = await self._host.runtime.suspensions.answer(self._token, answer, session_id="s", by="bob")
         return self._seen(result)
 
     def _seen(self, result: ToolResult) -> Seen:

@@ -94,7 +94,7 @@ class OpenWaits:
         status = await self._status(wait.run_id)
         if status is None or not await self._caller.owns(session_of(status)):
             return None
-        calls = await self._runtime.waits.check([wait])
+        calls = await self._runtime.suspensions.check([wait])
         checked = calls[0] if calls else None
         if checked is not None and checked.state != "sealed" and not self._caller.sees_all:
             return None

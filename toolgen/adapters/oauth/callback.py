@@ -106,14 +106,14 @@ class OAuthCallback:
             raise
         by = user or authorization.user
         give = partial(
-            self._runtime.waits.give, waiting.token, credential, scope=place.scope, by=by, wait_s=0.0
+            self._runtime.suspensions.give, waiting.token, credential, scope=place.scope, by=by, wait_s=0.0
         )
         await until_back(give, "an authorization")  # a provider accepts its code once
         return 200, f"{authorization.service} is authorized. You may close this page."
 
     async def _waiting(self, authorization: Authorization) -> Suspended | None:
         """Return the suspended call that has shown the page of an authorization."""
-        for asked in await self._runtime.waits.list(authorization.session_id or None):
+        for asked in await self._runtime.suspensions.list(authorization.session_id or None):
             if asked.request is not None and asked.request.get("address") == authorization.address:
                 return asked
         return None

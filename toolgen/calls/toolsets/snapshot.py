@@ -29,10 +29,10 @@ Listing: TypeAlias = "Callable[[], Awaitable[Snapshot]]"
 """Lists the current tools."""
 
 
-class WaitService(Protocol):
-    """Shows and answers suspended calls: `Runtime.waits`."""
+class SuspensionService(Protocol):
+    """Shows and answers suspended calls: `Runtime.suspensions`."""
 
-    def within(self, snapshot: Snapshot | None) -> WaitService: ...
+    def within(self, snapshot: Snapshot | None) -> SuspensionService: ...
 
     async def answer(
         self,
@@ -76,7 +76,7 @@ class CallService(Protocol):
     ) -> tuple[ToolResult, ...]: ...
 
     @property
-    def waits(self) -> WaitService: ...
+    def suspensions(self) -> SuspensionService: ...
 
 
 class Snapshot:
@@ -161,9 +161,9 @@ class Snapshot:
         return await self._caller.call_all(calls, within=self)
 
     @property
-    def waits(self) -> WaitService:
-        """Suspended calls, as `Runtime.waits`. Answers find the tools of this snapshot."""
-        return self._caller.waits.within(self)
+    def suspensions(self) -> SuspensionService:
+        """Suspended calls, as `Runtime.suspensions`. Answers find the tools of this snapshot."""
+        return self._caller.suspensions.within(self)
 
 
 def _refuse_clashes(lists: Sequence[ToolList]) -> None:

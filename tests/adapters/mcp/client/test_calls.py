@@ -258,7 +258,7 @@ async def test_a_confirmed_call_goes_on_at_the_live_server() -> None:
         asked = await snapshot.call("echo", {"n": 2}, CallMeta(tool_call_id="c1"))
         assert asked.suspension is not None
         assert asked.suspension.question == "Echo 2?"
-        result = await runtime.waits.answer(asked.suspension.token, {"approved": True})
+        result = await runtime.suspensions.answer(asked.suspension.token, {"approved": True})
         assert result.json == b'{"n":2}'
 
 
@@ -269,7 +269,7 @@ async def test_a_default_of_a_required_argument_is_approved_and_sent() -> None:
         assert asked.suspension is not None
         assert asked.suspension.question == "Echo 7?"
         assert asked.suspension.arguments == {"n": 7}
-        result = await runtime.waits.answer(asked.suspension.token, {"approved": True})
+        result = await runtime.suspensions.answer(asked.suspension.token, {"approved": True})
         assert result.json == b'{"n":7}'
 
 
@@ -285,7 +285,7 @@ async def test_a_tool_that_changed_meanwhile_is_asked_for_again() -> None:
         asked = await snapshot.call("echo", {"n": 2}, CallMeta(tool_call_id="c1"))
         assert asked.suspension is not None
         await snapshot.call("change", {})
-        again = await runtime.waits.answer(asked.suspension.token, {"approved": True})
+        again = await runtime.suspensions.answer(asked.suspension.token, {"approved": True})
         assert again.suspension is not None
         assert again.suspension.reason == "the tool has changed since the question was asked"
 

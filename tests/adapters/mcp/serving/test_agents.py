@@ -46,8 +46,8 @@ async def test_a_client_does_not_wait_for_a_person_whom_an_agent_asks(era: str) 
             begun = asyncio.get_running_loop().time()
             result = await client.call_tool("look", {})
             took = asyncio.get_running_loop().time() - begun
-            (asked,) = await runtime.waits.list(MIRA)
-            await runtime.waits.answer(asked.token, {"approved": True}, session_id=MIRA)
+            (asked,) = await runtime.suspensions.list(MIRA)
+            await runtime.suspensions.answer(asked.token, {"approved": True}, session_id=MIRA)
             await is_over.wait()
     assert isinstance(result.content[0], types.TextContent)
     document = json.loads(result.content[0].text)
@@ -68,10 +68,10 @@ async def test_a_cancelled_request_cancels_the_run_of_its_agent(era: str) -> Non
         async with Client(InMemoryTransport(made.sdk), mode=era) as client, asyncio.timeout(100):
             call = asyncio.create_task(client.call_tool("look", {}))
             await asyncio.sleep(30)
-            (asked,) = await runtime.waits.list(MIRA)
+            (asked,) = await runtime.suspensions.list(MIRA)
             call.cancel()
             assert (await engine.result(asked.run_id)).state == "canceled"
-            assert await runtime.waits.list(MIRA) == ()
+            assert await runtime.suspensions.list(MIRA) == ()
 
 
 async def burn_all() -> str:

@@ -70,9 +70,9 @@ async def test_a_call_that_waits_out_of_band_waits_once(era: str, tmp_path: Any)
     options = {"engine": InProcessEngine(tmp_path / "runs.db")}
     async with served(era, elicitation=Person(), runtime_options=options) as one:
         texts = [text_of(await call(one, "burn", "c1", id="p1")) for _ in range(2)]
-        [waiting] = await one.runtime.waits.list()
+        [waiting] = await one.runtime.suspensions.list()
         assert {json.loads(text)["id"] for text in texts} == {waiting.id}
-        await one.runtime.waits.answer(waiting.token, {"approved": True})
+        await one.runtime.suspensions.answer(waiting.token, {"approved": True})
         done = await call(one, "burn", "c1", id="p1")
     assert (text_of(done), one.desk.log) == ('"p1 is ash"', ["burn p1"])
 

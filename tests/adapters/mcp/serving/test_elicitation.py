@@ -58,7 +58,7 @@ async def test_an_answer_that_does_not_fit_is_asked_again_with_the_reason(era: s
 async def test_a_question_that_nobody_answers_is_taken_back(era: str, given: types.ElicitResult) -> None:
     async with served(era, elicitation=Person(given)) as one:
         result = await one.client.call_tool("send", {"id": "p1"})
-        assert await one.runtime.waits.list() == ()
+        assert await one.runtime.suspensions.list() == ()
     assert result.is_error
     assert isinstance(result.content[0], types.TextContent)
     assert json.loads(result.content[0].text)["code"] == "canceled"
@@ -68,7 +68,7 @@ async def test_a_question_that_nobody_answers_is_taken_back(era: str, given: typ
 async def test_a_client_without_elicitation_is_not_asked(era: str) -> None:
     async with served(era) as one:
         document = json.loads(await one.text("send", id="p1"))
-        assert await one.runtime.waits.list() == ()
+        assert await one.runtime.suspensions.list() == ()
     assert document["code"] == "approval_unavailable"
     assert "cannot show a question" in document["error"]
 
@@ -77,7 +77,7 @@ async def test_an_elicitation_is_no_approval_unless_the_host_says_so(era: str) -
     mira = Person()
     async with served(era, elicitation=mira) as one:
         document = json.loads(await one.text("burn", id="p1"))
-        assert await one.runtime.waits.list() == ()
+        assert await one.runtime.suspensions.list() == ()
     assert document["code"] == "approval_unavailable"
     assert "does not accept approvals from its client" in document["error"]
     assert mira.asked == []
@@ -88,10 +88,10 @@ async def test_what_a_file_keeps_waits_for_a_person_elsewhere(era: str, tmp_path
     options = {"engine": InProcessEngine(tmp_path / "runs.db")}
     async with served(era, elicitation=Person(), runtime_options=options) as one:
         document = json.loads(await one.text("burn", id="p1"))
-        (asked,) = await one.runtime.waits.list()
+        (asked,) = await one.runtime.suspensions.list()
         assert f"`toolgen approve {asked.id}`" in document["error"]
         assert one.desk.log == []
-        assert (await one.runtime.waits.answer(asked.token, {"approved": True})).status == "ok"
+        assert (await one.runtime.suspensions.answer(asked.token, {"approved": True})).status == "ok"
     assert one.desk.log == ["burn p1"]
     assert asked.token not in json.dumps(document)
 
@@ -120,7 +120,7 @@ async def test_an_elicitation_grants_no_further_calls(era: str) -> None:
 async def test_a_no_runs_nothing(era: str, given: types.ElicitResult) -> None:
     async with served(era, elicitation=Person(given), approvals="elicitation") as one:
         result = await one.client.call_tool("burn", {"id": "p1"})
-        assert await one.runtime.waits.list() == ()
+        assert await one.runtime.suspensions.list() == ()
     assert result.is_error
     assert result.structured_content is None
     assert one.desk.log == []
@@ -142,7 +142,7 @@ async def test_whoever_may_not_answer_leaves_the_call_to_others(era: str) -> Non
         era, elicitation=mira, approvals="elicitation", runtime_options=options, meta=lambda ctx: meta
     ) as one:
         document = json.loads(await one.text("burn", id="p1"))
-        assert len(await one.runtime.waits.list()) == 1
+        assert len(await one.runtime.suspensions.list()) == 1
     assert "the requester of the call must not approve it" in document["error"]
     assert one.desk.log == []
 
@@ -159,13 +159,13 @@ async def test_a_request_that_is_cancelled_takes_its_question_back(era: str) -> 
         call = asyncio.create_task(one.client.call_tool("send", {"id": "p1"}))
         async with asyncio.timeout(10):
             await has_asked.wait()
-            (asked,) = await one.runtime.waits.list()
+            (asked,) = await one.runtime.suspensions.list()
             call.cancel()
             if era == "legacy":
                 assert one.runtime.engine is not None
                 assert (await one.runtime.engine.result(asked.run_id)).state == "canceled"
             else:  # nothing of the request is left at the server: the question waits until it expires
-                assert await one.runtime.waits.list() == (asked,)
+                assert await one.runtime.suspensions.list() == (asked,)
 
 
 async def test_a_field_says_in_words_what_a_form_cannot_hold(era: str) -> None:
@@ -192,10 +192,10 @@ async def test_work_without_an_acknowledgement_is_waited_for(era: str) -> None:
         one.runtime.tools.register(letters())
         call = asyncio.create_task(one.client.call_tool("deliver_letter", {}, progress_callback=keep))
         asked = await waiting(one)
-        await one.runtime.waits.progress(asked.token, 0.5, "half")
-        await one.runtime.waits.intermediate(asked.token, {"street": 7}, key="a")
+        await one.runtime.suspensions.progress(asked.token, 0.5, "half")
+        await one.runtime.suspensions.intermediate(asked.token, {"street": 7}, key="a")
         assert not call.done()
-        assert (await one.runtime.waits.answer(asked.token, "done")).status == "ok"
+        assert (await one.runtime.suspensions.answer(asked.token, "done")).status == "ok"
         result = await call
     assert isinstance(result.content[0], types.TextContent)
     assert result.content[0].text == '"done"'
@@ -214,9 +214,9 @@ async def test_work_that_fails_or_is_taken_back_ends_its_call(era: str) -> None:
             call = asyncio.create_task(one.text("deliver_letter"))
             asked = await waiting(one)
             if answer is None:
-                await one.runtime.waits.cancel(asked.token, "not needed")
+                await one.runtime.suspensions.cancel(asked.token, "not needed")
             else:
-                await one.runtime.waits.answer(asked.token, answer)
+                await one.runtime.suspensions.answer(asked.token, answer)
             assert json.loads(await call) == told
 
 
@@ -224,7 +224,7 @@ async def test_work_that_takes_too_long_goes_on_and_is_not_taken_back(era: str) 
     async with served(era, elicitation=Person(), pending_s=0) as one:
         one.runtime.tools.register(letters())
         document = json.loads(await one.text("deliver_letter"))
-        (asked,) = await one.runtime.waits.list()
+        (asked,) = await one.runtime.suspensions.list()
     assert (document["code"], document["id"]) == ("pending", asked.id)
 
 
@@ -249,7 +249,7 @@ def letters() -> StaticToolset:
 
 async def waiting(one: Served) -> Suspended:
     """Return the one call that waits, once it does."""
-    while not (found := await one.runtime.waits.list()):  # noqa: ASYNC110  # no event tells of it
+    while not (found := await one.runtime.suspensions.list()):  # noqa: ASYNC110  # no event tells of it
         await asyncio.sleep(0)
     return found[0]
 
@@ -262,7 +262,7 @@ async def test_a_credential_is_never_asked_for_by_a_form(era: str) -> None:
     async with served(era, elicitation=Person(), approvals="elicitation") as one:
         one.runtime.tools.register(function_toolset("desk.bank", [pay]))
         document = json.loads(await one.text("pay"))
-        assert await one.runtime.waits.list() == ()
+        assert await one.runtime.suspensions.list() == ()
     assert document["code"] == "approval_unavailable"
 
 
@@ -298,7 +298,7 @@ async def test_a_question_without_a_type_is_no_empty_form(era: str, schema: Any,
     async with served(era, elicitation=mira) as one:
         one.runtime.tools.register(function_toolset("desk.games", [guess]))
         result = await one.client.call_tool("guess", {})
-        assert await one.runtime.waits.list() == ()
+        assert await one.runtime.suspensions.list() == ()
     assert all(form.requested_schema["properties"] for form in mira.asked)
     assert isinstance(result.content[0], types.TextContent)
     assert result.content[0].text == text or (result.is_error and mira.asked == [])

@@ -90,12 +90,12 @@ async def test_a_question_ends_with_its_client_and_what_a_file_keeps_waits_on(
     served = server(runtime, session_id=MIRA)
     async with asking(runtime, served) as mira:
         async with mira.asked(1):
-            [asked] = await runtime.waits.list()
+            [asked] = await runtime.suspensions.list()
         await served.executing.ended()
-        assert await runtime.waits.list() == ((asked,) if is_durable else ())
+        assert await runtime.suspensions.list() == ((asked,) if is_durable else ())
         assert served.executing.count == 0
         if is_durable:
-            answered = await runtime.waits.answer(asked.token, {"city": "Kiel"})
+            answered = await runtime.suspensions.answer(asked.token, {"city": "Kiel"})
             assert [one.question for one in answered.suspensions] == ["On which day?"]
 
 
@@ -107,7 +107,7 @@ async def test_what_its_client_may_call_again_waits_on() -> None:
         async with mira.asked(1, **{"dev.toolgen/call-id": "c1"}):
             pass
         await served.executing.ended()
-        assert len(await runtime.waits.list()) == 1
+        assert len(await runtime.suspensions.list()) == 1
         async with mira.asked(1, **{"dev.toolgen/call-id": "c1"}):
             pass
         await served.executing.ended()
@@ -121,7 +121,7 @@ async def test_a_session_that_ends_ends_its_questions() -> None:
         async with mira.asked(1):
             await mira.end()
             await served.executing.ended()
-        assert await runtime.waits.list() == ()
+        assert await runtime.suspensions.list() == ()
 
 
 async def test_a_session_whose_client_is_asked_makes_room_for_another() -> None:
@@ -132,7 +132,7 @@ async def test_a_session_whose_client_is_asked_makes_room_for_another() -> None:
     async with asking(runtime, served, max_sessions=1) as mira, mira.asked(1):
         assert (await mira.client.post(mira.url, json=hello())).status_code == 200
         await served.executing.ended()
-        assert await runtime.waits.list() == ()
+        assert await runtime.suspensions.list() == ()
         assert (await mira.post(id=2, method="ping")).status_code == 404
 
 
@@ -147,7 +147,7 @@ async def test_a_call_that_is_answered_waits_for_a_slot() -> None:
         content = {"action": "accept", "content": {"city": "Kiel"}}
         assert (await mira.post(id=question, result=content)).status_code == 202
         assert await mira.status_of_other() == 429
-        [asked] = await runtime.waits.list()
+        [asked] = await runtime.suspensions.list()
         assert asked.question == "Where does it go?", "it goes on when a call has ended"
         hanging.cancel()
         async for line in lines:

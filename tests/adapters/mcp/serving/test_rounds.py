@@ -134,7 +134,7 @@ async def test_a_state_without_an_answer_is_asked_again() -> None:
 async def test_a_connection_is_asked_three_times_at_most() -> None:
     async with served("legacy", elicitation=Person(*[accept(floor=1)] * 3)) as one:
         document = json.loads(await one.text("send", id="p1"))
-        [waiting] = await one.runtime.waits.list()
+        [waiting] = await one.runtime.suspensions.list()
     assert (document["code"], document["id"]) == ("approval_unavailable", waiting.id)
     assert "$.city is required" in document["error"]
 
@@ -151,7 +151,7 @@ async def test_the_answers_of_a_state_are_counted_over_its_rounds() -> None:
                 request_state=result.request_state,
                 allow_input_required=True,
             )
-        [waiting] = await one.runtime.waits.list()
+        [waiting] = await one.runtime.suspensions.list()
     assert json.loads(result.content[0].text)["id"] == waiting.id
 
 

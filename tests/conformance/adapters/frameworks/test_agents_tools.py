@@ -94,7 +94,7 @@ async def test_what_an_agent_asks_is_asked(driver: Driver, runtime: Runtime, cas
     assert seen.asked["question"] == question
     assert not seen.is_error, seen
     assert told in seen.text
-    assert await runtime.waits.list() == ()
+    assert await runtime.suspensions.list() == ()
 
 
 async def test_two_questions_at_once_are_asked_one_after_the_other(driver: Driver, runtime: Runtime) -> None:
@@ -103,7 +103,7 @@ async def test_two_questions_at_once_are_asked_one_after_the_other(driver: Drive
     [seen] = await driver.run(home, Call(tool="lows_look", answer=YES))
     assert "a is ash" in seen.text
     assert ("b is ash" in seen.text) == (str(driver) not in ASKED_ONCE)
-    assert await runtime.waits.list() == ()
+    assert await runtime.suspensions.list() == ()
 
 
 async def test_a_call_that_is_cancelled_cancels_what_was_approved_below(runtime: Runtime) -> None:

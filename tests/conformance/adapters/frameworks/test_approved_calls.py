@@ -57,7 +57,7 @@ async def test_a_run_that_is_cancelled_cancels_the_call_that_was_approved(framew
         await bank.cancelled.wait()
         if framework in KEEPS_CALLS and framework != "LangGraph":
             assert "may have run" in await resume()
-        assert await runtime.waits.list() == ()
+        assert await runtime.suspensions.list() == ()
     assert bank.paid == []
 
 

@@ -179,7 +179,7 @@ async def test_an_approved_call_runs_with_what_the_person_added(driver: Driver, 
     [seen] = await driver.run(home, Call(tool=RESET.tool, arguments=RESET.arguments, answer=YES))
     assert not seen.is_error
     assert document(seen) == {"name": "Reading lamp", "lost": {"level": 80}}
-    assert await home.runtime.waits.list() == ()
+    assert await home.runtime.suspensions.list() == ()
 
 
 async def test_a_declined_call_does_not_run(driver: Driver, home: Home) -> None:
@@ -205,16 +205,18 @@ async def test_work_that_has_no_acknowledgement_is_no_failure(driver: Driver, ho
     [seen] = await driver.run(home, Call(tool="export"))
     assert not seen.is_error
     assert seen.text in ("", '{"status":"pending"}')
-    [work] = await home.runtime.waits.list("s-mira")
+    [work] = await home.runtime.suspensions.list("s-mira")
     assert (work.kind, work.handle) == ("pending", "job-0")
 
 
 async def test_a_credential_that_is_missing_is_given_elsewhere(driver: Driver, home: Home) -> None:
     [seen] = await driver.run(home, Call(tool="sign"))
-    [asked] = await home.runtime.waits.list("s-mira")
+    [asked] = await home.runtime.suspensions.list("s-mira")
     assert (asked.kind, asked.question, asked.requested_by) == ("credential", "Sign in.", "mira")
     assert seen.asked.get("question", "Sign in.") == "Sign in."
-    result = await home.runtime.waits.answer(asked.token, {"available": True}, session_id="s-mira", by="jo")
+    result = await home.runtime.suspensions.answer(
+        asked.token, {"available": True}, session_id="s-mira", by="jo"
+    )
     assert result.json == b'"signed by mira of harbour"'
 
 

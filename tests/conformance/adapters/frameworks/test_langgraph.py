@@ -66,7 +66,7 @@ async def test_what_a_person_agrees_to_is_what_is_paid_once(kind: str, agreed: t
     async with Runtime(engine=InProcessEngine()) as runtime:
         graph = GRAPHS[kind](await bank.offered(runtime), InMemorySaver(), payments(*WANTED))
         state, asked = await decided(graph, await begin(graph), agreeing_to(agreed))
-        assert await runtime.waits.list() == ()
+        assert await runtime.suspensions.list() == ()
     assert sorted(bank.paid) == sorted((to, amount) for to, amount in WANTED if to in agreed)
     assert sorted(asked) == sorted(f"Pay {amount} to {to}?" for to, amount in WANTED)
     told = results(state["messages"])
@@ -102,7 +102,7 @@ async def test_an_answer_that_names_another_question_is_refused(kind: str) -> No
         one, other = interruptions(await begin(graph))
         with pytest.raises(ResumeError, match=one.value["id"]):
             await resumed(graph, {one.id: answered(other.value, YES)})
-        assert (bank.paid, len(await runtime.waits.list())) == ([], 2)
+        assert (bank.paid, len(await runtime.suspensions.list())) == ([], 2)
         state = await resumed(graph, {each.id: answered(each.value, YES) for each in (one, other)})
     assert sorted(bank.paid) == sorted(WANTED[1:])
     assert not interruptions(state)
@@ -161,11 +161,11 @@ async def test_three_answers_that_do_not_fit_leave_the_call_waiting() -> None:
             wrong = {one.id: answered(one.value, {"approved": "yes"}) for one in open_now}
             state = await resumed(graph, wrong)
             times += 1
-        [waiting] = await runtime.waits.list()
+        [waiting] = await runtime.suspensions.list()
         told = results(state["messages"])["c0"]
         assert waiting.id in told
         assert (times, bank.paid) == (3, [])
-        assert (await runtime.waits.answer(waiting.token, YES)).status == "ok"
+        assert (await runtime.suspensions.answer(waiting.token, YES)).status == "ok"
 
 
 async def test_a_value_that_names_no_question_is_refused_and_the_right_one_goes_on() -> None:
@@ -206,7 +206,7 @@ async def test_an_answer_to_a_question_of_another_session_changes_nothing() -> N
         [one] = interruptions(await begin(graph))
         with pytest.raises(ResumeError):
             await resumed(graph, {one.id: {"id": other.id, "answer": YES}})
-        assert len(await runtime.waits.list()) == 2
+        assert len(await runtime.suspensions.list()) == 2
     assert bank.paid == []
 
 
@@ -297,8 +297,8 @@ async def test_what_became_of_an_unknown_payment_reaches_the_graph(tmp_path: Pat
     bank = Slow()
     state = await both_asked(bank, tmp_path)
     async with process(bank, tmp_path) as (engine, runtime, _):
-        [baker] = [one for one in await runtime.waits.list() if "baker" in one.question]
-        await runtime.waits.answer(baker.token, YES, wait_s=0)  # such as by `toolgen approve`
+        [baker] = [one for one in await runtime.suspensions.list() if "baker" in one.question]
+        await runtime.suspensions.answer(baker.token, YES, wait_s=0)  # such as by `toolgen approve`
         await bank.began.wait()
         await engine.close()  # while the payment goes on
     async with process(bank, tmp_path) as (engine, runtime, graph):

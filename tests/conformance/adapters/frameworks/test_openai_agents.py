@@ -93,7 +93,7 @@ async def test_an_approval_for_ever_is_none_of_a_later_call(home: Home) -> None:
     outputs = [json.loads(one.output) for one in run.new_items if isinstance(one, ToolCallOutputItem)]
     assert outputs[0]["name"] == "Reading lamp"
     assert outputs[1]["code"] == "canceled"
-    assert await home.runtime.waits.list() == ()
+    assert await home.runtime.suspensions.list() == ()
 
 
 async def test_a_run_that_was_kept_as_json_goes_on(home: Home) -> None:
@@ -101,7 +101,7 @@ async def test_a_run_that_was_kept_as_json_goes_on(home: Home) -> None:
     agent = agent_of(home, [call], [assistant_message("done")])
     run = await Runner.run(agent, "go", run_config=CONFIG)
     kept = run.to_state().to_string()
-    [waiting] = await home.runtime.waits.list("s-mira")
+    [waiting] = await home.runtime.suspensions.list("s-mira")
     assert waiting.token not in kept
 
     state: Any = await RunState.from_string(agent, kept)
@@ -131,7 +131,7 @@ async def test_a_tool_that_may_not_ask_is_denied_when_it_does(home: Home) -> Non
     [output] = [one for one in run.new_items if isinstance(one, ToolCallOutputItem)]
     assert output.custom_data is not None
     assert output.custom_data["toolgen"]["status"] == "denied"
-    assert await home.runtime.waits.list() == ()
+    assert await home.runtime.suspensions.list() == ()
 
 
 async def test_a_call_that_may_ask_and_does_not_runs_once() -> None:

@@ -45,7 +45,7 @@ async def test_langchain_denies_where_nobody_can_be_asked(home: Home) -> None:
     )
     assert isinstance(message, ToolMessage)
     assert (message.status, json.loads(str(message.content))["code"]) == ("error", "canceled")
-    assert await home.runtime.waits.list() == ()
+    assert await home.runtime.suspensions.list() == ()
 
 
 async def test_langchain_asks_the_same_again_after_an_interruption(home: Home) -> None:
@@ -72,7 +72,7 @@ async def test_langchain_makes_no_call_that_needs_a_turn_outside_of_a_graph_with
         await tools["factory_reset"].ainvoke(
             ToolCall(name="factory_reset", args=RESET, id="c1", type="tool_call")
         )
-    assert await home.runtime.waits.list() == ()
+    assert await home.runtime.suspensions.list() == ()
 
 
 async def test_langchain_without_a_model_raises_what_failed(home: Home) -> None:
@@ -99,11 +99,11 @@ async def test_fastmcp_takes_no_approval_of_a_client_unless_the_host_says_so(hom
         result = await client.call_tool_mcp("factory_reset", dict(RESET))
     assert result.is_error
     assert asked == []
-    [waiting] = await home.runtime.waits.list("s-mira")
+    [waiting] = await home.runtime.suspensions.list("s-mira")
     [block] = result.content
     assert isinstance(block, TextContent)
     assert json.loads(block.text)["id"] == waiting.id
-    done = await home.runtime.waits.answer(waiting.token, {"approved": True})
+    done = await home.runtime.suspensions.answer(waiting.token, {"approved": True})
     assert done.status == "ok"
 
 
@@ -113,7 +113,7 @@ async def test_fastmcp_denies_where_the_client_cannot_ask(home: Home, mode: Any)
     async with Client(FastMCP("home", providers=[provider]), mode=mode) as client:
         result = await client.call_tool_mcp("factory_reset", dict(RESET))
     assert result.is_error
-    assert await home.runtime.waits.list() == ()
+    assert await home.runtime.suspensions.list() == ()
 
 
 async def test_a_way_to_approve_that_is_unknown_is_refused(home: Home) -> None:
@@ -137,7 +137,7 @@ async def test_fastmcp_ends_with_a_client_whose_answers_never_fit(home: Home) ->
     async with Client(server, elicitation_handler=elicit, mode="legacy") as client:
         result = await client.call_tool_mcp("factory_reset", dict(RESET))
     assert (result.is_error, times) == (True, 3)
-    [waiting] = await home.runtime.waits.list()
+    [waiting] = await home.runtime.suspensions.list()
     [block] = result.content
     assert isinstance(block, TextContent)
     assert waiting.id in block.text
@@ -168,7 +168,7 @@ async def test_fastmcp_takes_a_question_back_whose_client_leaves() -> None:
         async for end in ends:
             if end.status == "denied":
                 break
-    assert await runtime.waits.list() == ()
+    assert await runtime.suspensions.list() == ()
 
 
 async def pay() -> str:
@@ -195,7 +195,7 @@ async def test_adk_asks_once_and_leaves_a_call_waiting_whose_answer_does_not_fit
     [response] = [one for event in events for one in event.get_function_responses()]
     assert response.response is not None
     assert "keep_on" in response.response["error"]
-    [waiting] = await home.runtime.waits.list()
+    [waiting] = await home.runtime.suspensions.list()
     assert waiting.id == response.response["id"]
 
 
@@ -220,7 +220,7 @@ async def test_a_question_that_adk_does_not_confirm_has_no_answer(home: Home) ->
     [response] = [one for event in events for one in event.get_function_responses()]
     assert response.response is not None
     assert response.response["error"] == "the question was not answered"
-    assert await home.runtime.waits.list() == ()
+    assert await home.runtime.suspensions.list() == ()
 
 
 @pytest.mark.parametrize("has_service", [True, False])
@@ -267,11 +267,11 @@ async def test_langchain_asks_three_times_and_leaves_the_call_waiting(home: Home
     tools = {tool.name: tool for tool in langchain_tools(home.snapshot, MIRA, ask=ask)}
     call = ToolCall(name="factory_reset", args=RESET, id="c1", type="tool_call")
     message = await tools["factory_reset"].ainvoke(call)
-    [waiting] = await home.runtime.waits.list()
+    [waiting] = await home.runtime.suspensions.list()
     assert (len(asked), message.status) == (3, "error")
     assert "ffffffffffffffff" in asked[1]
     assert json.loads(message.content)["id"] == waiting.id
-    assert (await home.runtime.waits.answer(waiting.token, {"approved": True})).status == "ok"
+    assert (await home.runtime.suspensions.answer(waiting.token, {"approved": True})).status == "ok"
 
 
 async def test_a_call_of_langchain_that_has_ended_is_not_executed_again() -> None:

@@ -335,8 +335,8 @@ async def test_an_approval_elsewhere_takes_no_number() -> None:
     async with Runtime(engine=InProcessEngine()) as runtime:
         graph = plain(desk, await desk.tools(runtime), "TO")
         await graph.ainvoke(INPUT, CONFIG)
-        [waiting] = await runtime.waits.list()
-        await runtime.waits.answer(waiting.token, {"approved": True})
+        [waiting] = await runtime.suspensions.list()
+        await runtime.suspensions.answer(waiting.token, {"approved": True})
         await drive(desk, graph, {"Wipe 1?": False}, begin=None)
     desk.check("T", {"Pay 0 to p0?": True}, once=False)
     assert desk.asked == ["Wipe 1?"]

@@ -208,7 +208,7 @@ async def test_a_confirmation_of_a_callback_is_none_of_the_question_of_adk() -> 
         made = CallName(interface="adk", call_id="c0", checkpoint=f"test/mira/s/{calls['pay'][0]}")
         assert (await snapshot.call_once(made, "pay", PAID, META)).status == "suspended"
         await say(runner, confirmed(calls["adk_request_confirmation"][1] or "", {"confirmed": True}))
-        assert len(await runtime.waits.list()) == 1
+        assert len(await runtime.suspensions.list()) == 1
     assert bank.paid == []
 
 

@@ -62,7 +62,7 @@ async def test_a_result_from_the_log_has_the_code_of_its_error(home: Home) -> No
     meta = CallMeta(session_id="s-mira", tool_call_id="call-1")
     asked = (await home.snapshot.call("factory_reset", {"device_id": "h09"}, meta)).suspension
     assert asked is not None
-    no = await home.snapshot.waits.answer(asked.token, {"approved": False, "message": "not this lamp"})
+    no = await home.snapshot.suspensions.answer(asked.token, {"approved": False, "message": "not this lamp"})
     view = result_view(no)
     assert view.error is not None
     assert (view.status, view.error.code) == ("denied", "denied")

@@ -99,7 +99,7 @@ async def by_agents_sdk(runtime: Runtime, snapshot: Snapshot, order: Order) -> N
             state.approve(item)
         else:
             state.reject(item)
-            await runtime.waits.cancel(question.token)
+            await runtime.suspensions.cancel(question.token)
         run = await Runner.run(agent, state, run_config=config)
 
 
@@ -168,7 +168,7 @@ async def test_each_answer_counts_for_its_own_call(framework: str, order: tuple[
     bank = Bank()
     async with asyncio.timeout(60), Runtime(engine=InProcessEngine()) as runtime:
         await FRAMEWORKS[framework](runtime, await bank.offered(runtime), order)
-        left = [one.question for one in await runtime.waits.list()]
+        left = [one.question for one in await runtime.suspensions.list()]
     assert sorted(bank.paid) == [("baker", 3), ("smith", 7)]
     assert left in ([], ["Pay 9999 to mallory?"])  # pydantic-ai does not come back after a no
 
@@ -216,5 +216,5 @@ async def test_adk_takes_no_answer_that_names_another_question() -> None:
         other: dict[str, Any] = {"confirmed": True, "payload": {"id": "ffffffffffffffff"}}
         name = "adk_request_confirmation"
         await say(types.Part(function_response=types.FunctionResponse(id=id_, name=name, response=other)))
-        assert [one.id for one in await runtime.waits.list()] == [shown["id"]]
+        assert [one.id for one in await runtime.suspensions.list()] == [shown["id"]]
     assert bank.paid == []

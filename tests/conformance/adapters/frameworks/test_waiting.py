@@ -117,7 +117,7 @@ async def test_a_call_that_somebody_else_has_answered_has_its_result() -> None:
     account = Account()
     calls = await calls_of(account)
     asked = waits(await pay(calls, 5).result())
-    denied = await calls.snapshot.waits.answer(asked.token, {"approved": False})
+    denied = await calls.snapshot.suspensions.answer(asked.token, {"approved": False})
     late = await pay(calls, 5).answer_by_call(asked, YES)
     assert (denied.status, late.status, late.json) == ("denied", "denied", denied.json)
     assert account.paid == []
@@ -166,7 +166,7 @@ async def test_only_the_newest_question_of_a_call_stays_open() -> None:
     first = waits(await pay(calls, 5).result())
     second = waits(await pay(calls, 6).result())
     assert first.id != second.id
-    assert [one.id for one in await calls.snapshot.waits.list("s")] == [second.id]
+    assert [one.id for one in await calls.snapshot.suspensions.list("s")] == [second.id]
 
 
 async def test_a_call_that_is_made_again_asks_the_same() -> None:
@@ -181,9 +181,9 @@ async def test_other_sessions_and_other_calls_are_left_alone() -> None:
         other = calls_for(calls.snapshot, replace(META, session_id=session_id))
         waits(await pay(other, 5, id_).result())
     waits(await pay(calls, 5).result())
-    assert len(await calls.snapshot.waits.list()) == 3
+    assert len(await calls.snapshot.suspensions.list()) == 3
     await resumed(pay(calls, 5))
-    assert len(await calls.snapshot.waits.list()) == 2
+    assert len(await calls.snapshot.suspensions.list()) == 2
 
 
 async def test_an_answer_to_another_question_is_refused_and_changes_nothing() -> None:
@@ -194,7 +194,7 @@ async def test_an_answer_to_another_question_is_refused_and_changes_nothing() ->
     refused = waits(await mallory.answer(asked, {"id": other.id, "answer": YES}))
     assert (refused.id, account.paid) == (asked.id, [])
     assert other.id in refused.reason
-    assert {one.id for one in await calls.snapshot.waits.list("s")} == {asked.id, other.id}
+    assert {one.id for one in await calls.snapshot.suspensions.list("s")} == {asked.id, other.id}
 
 
 class Twice:
@@ -214,7 +214,7 @@ async def test_an_approval_by_the_id_of_a_call_is_none_of_its_next_question() ->
     runtime.tools.register(function_toolset("bank.accounts", [Twice().move]))
     call = calls_for(await runtime.tools.snapshot()).named(None, "move", {}, "call-1")
     first = waits(await call.result())
-    second = waits(await runtime.waits.answer(first.token, YES))
+    second = waits(await runtime.suspensions.answer(first.token, YES))
     assert (first.number, second.number) == (1, 2)
     refused = waits(await resumed(call))
     assert (refused.id, "has no question id" in refused.reason) == (second.id, True)

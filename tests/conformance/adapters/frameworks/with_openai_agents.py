@@ -54,7 +54,7 @@ class OpenAIAgents:
                 answer = by_id[item.call_id].answer
                 if isinstance(answer, dict) and not answer["approved"]:
                     state.reject(item, rejection_message=str(answer["message"]))
-                    await home.runtime.waits.cancel(question.token, str(answer["message"]))
+                    await home.runtime.suspensions.cancel(question.token, str(answer["message"]))
                 elif answer is not None:
                     state.approve(item)
             if all(by_id[id_].answer is not None for id_ in asked):

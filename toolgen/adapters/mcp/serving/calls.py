@@ -251,7 +251,7 @@ class ToolCalls:
                 "session",
             )
         try:
-            asked = await self._runtime.waits.show(token, session_id=request.meta.session_id)
+            asked = await self._runtime.suspensions.show(token, session_id=request.meta.session_id)
         except SuspensionError as error:
             raise MCPError(INVALID_PARAMS, error.message) from None
         if asked.call.tool != request.entry.spec.id:
@@ -312,7 +312,7 @@ class ToolCalls:
                 asked, meta, f"the client answered the question with {elicited.action}"
             )
         async with self._cancelled_with(request, asked):
-            return await self._runtime.waits.within(request.offered).answer_as_caller(
+            return await self._runtime.suspensions.within(request.offered).answer_as_caller(
                 asked.token, answer, session_id=meta.session_id, by=meta.requested_by, is_detached=True
             )
 
@@ -322,7 +322,7 @@ class ToolCalls:
         The call waits for work, or for an answer to an agent's run that this client is not asked for.
         """
         async with self._cancelled_with(request, asked):
-            result = await self._runtime.waits.result(
+            result = await self._runtime.suspensions.result(
                 asked.token, session_id=request.meta.session_id, wait_s=self._pending_s
             )
         if result.status == "running":
@@ -333,7 +333,7 @@ class ToolCalls:
         """Cancel the run of a call whose request ended just after it was suspended."""
         if self._runtime.engine is None:
             return
-        for asked in await self._runtime.waits.list(meta.session_id):
+        for asked in await self._runtime.suspensions.list(meta.session_id):
             if asked.call.tool_call_id == meta.tool_call_id:
                 await self._runtime.runs.cancel(asked.call.run_id, _WHY_CANCELLED)
 
@@ -357,7 +357,7 @@ class ToolCalls:
         Raises:
             SuspensionError: The question was answered elsewhere.
         """
-        return await self._runtime.waits.cancel(
+        return await self._runtime.suspensions.cancel(
             asked.token, reason, session_id=meta.session_id, by=meta.requested_by, wait_s=None
         )
 

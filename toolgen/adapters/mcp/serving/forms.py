@@ -69,7 +69,7 @@ def token_of(state: str) -> tuple[str, int]:
 
 
 def answer_of(asked: Suspended, content: Mapping[str, Any]) -> Json:
-    """Return the answer in a filled form, as `Runtime.waits.answer` accepts it."""
+    """Return the answer in a filled form, as `Runtime.suspensions.answer` accepts it."""
     if asked.kind == "confirmation":
         answer: dict[str, Json] = {key: content[key] for key in _DECISION if key in content}
         fields = _payload_fields(asked.answer_schema)

@@ -35,7 +35,7 @@ async def test_a_run_with_a_child_and_a_wait_is_one_trace(
                 runtimes.append(await stack.enter_async_context(runtime))
             handle = await agents_of(runtimes[0]).client("x.top").start("Go.", session_id="s")
             (asked,) = (await handle.settled()).awaiting
-            await runtimes[0].waits.answer(asked.token, {"approved": True})
+            await runtimes[0].suspensions.answer(asked.token, {"approved": True})
             assert (await handle.result()).status == "completed"
         spans = receiver.spans()
     assert {span.trace for span in spans} == {spans[0].trace}

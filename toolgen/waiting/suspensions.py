@@ -48,7 +48,7 @@ from .wait_registry import OpenedToken, WaitRegistry
 
 
 @final
-class Waits:
+class Suspensions:
     """Suspended calls."""
 
     def __init__(
@@ -65,10 +65,10 @@ class Waits:
         self._hook_tools = hook_tools
         self._snapshot = within
 
-    def within(self, snapshot: Snapshot | None) -> Waits:
+    def within(self, snapshot: Snapshot | None) -> Suspensions:
         """Return the same object, whose answers find the tools of a snapshot, including those of dynamic
         toolsets."""
-        return Waits(self._registry, self._services, self._tools, self._hook_tools, snapshot)
+        return Suspensions(self._registry, self._services, self._tools, self._hook_tools, snapshot)
 
     async def answer(
         self,
