@@ -1,7 +1,7 @@
 """The table of constraints: one row for each keyword of a type. Other lists of constraints derive from it.
 
-A constraint has a row for each keyword of JSON Schema that it becomes: `min_length` is
-`minLength` of a string, `minItems` of an array and `minProperties` of a map.
+If a constraint becomes several keywords of JSON Schema, it has a row for each: `min_length` is `minLength`
+for a string, `minItems` for an array and `minProperties` for a map.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ IssueCode = Literal[
 ]
 """Code of an issue."""
 Holder: TypeAlias = Literal["string", "integer", "number", "array", "map"] | ScalarKind
-"""A kind of type that constraints are written for."""
+"""A kind of type that can have constraints."""
 Takes = Literal["choice", "bound", "step", "length", "flag", "text"]
 """Kind of a limit: values, a bound of the value, a step, a bound of the size, a flag, a text."""
 
@@ -53,13 +53,13 @@ class Constraint:
     core: str = ""
     """The keyword of pydantic's core schemas and of its `Field`; empty if it has none."""
     error: str = ""
-    """The error of pydantic; empty if it is not about a limit."""
+    """Error type of pydantic; empty if pydantic has none."""
     message: str = ""
-    """Requirement on a value, with braces in the place of the limit."""
+    """Requirement on a value; braces mark the place of the limit."""
     side: Literal["low", "high"] | None = None
-    """Whether the limit is the smallest or the largest that passes."""
+    """Whether the limit is the smallest or the largest accepted value."""
     compare: Callable[[Any, Any], bool] | None = None
-    """Returns whether a value, or a size, passes a limit; None if there is none."""
+    """Returns whether a value, or a size, is within a limit; None if the constraint is not a limit."""
 
     @property
     def is_annotation(self) -> bool:
@@ -76,7 +76,7 @@ class Constraint:
         return self.compare is None or self.compare(value, limit)
 
     def message_of(self, limit: object) -> str:
-        """Return what a value must be, with its limit; a size of one is in the singular."""
+        """Return the requirement on a value, with its limit; a size of one is in the singular."""
         message = self.message.format(limit)
         if limit != 1 or self.takes != "length":
             return message
@@ -87,41 +87,46 @@ class Constraint:
         return math.ceil(limit) if self.compare in (ge, lt) else math.floor(limit)
 
     def tighter(self, limit: Any, other: Any) -> object:
-        """Return the one of two limits that accepts less."""
+        """Return the stricter of two limits."""
         return max(limit, other) if self.side == "low" else min(limit, other)
 
 
 def exact_number(value: int | float | Decimal | dt.timedelta) -> Fraction:
-    """Return the exact number of the written digits: 0.3 is three times 0.1; of a duration, microseconds."""
+    """Return the exact number of the written digits, so that 0.3 is three times 0.1.
+
+    For a duration, return its microseconds.
+    """
     if isinstance(value, dt.timedelta):
         return Fraction(value // dt.timedelta(microseconds=1))
     return Fraction(repr(value)) if isinstance(value, float) else Fraction(value)
 
 
 def _is_multiple(value: Any, step: Any) -> bool:
-    if isinstance(value, Decimal):  # a fraction of a long one takes time to reduce
+    if isinstance(value, Decimal):  # reducing a fraction with many digits is slow
         return _EXACT.remainder(value, Decimal(str(step))) == 0
     return exact_number(value) % exact_number(step) == 0
 
 
 _EXACT: Final = Context(prec=MAX_PREC, Emax=MAX_EMAX, Emin=MIN_EMIN)
-"""Loses no digit of a remainder."""
+"""Decimal context in which a remainder loses no digit."""
 
 
 _NUMBERS: Final[tuple[Holder, ...]] = ("integer", "number")
 _DATES: Final[tuple[Holder, ...]] = ("date", "datetime")
 _AMOUNTS: Final[tuple[Holder, ...]] = ("duration", "decimal")
-"""Texts in JSON, as dates are, for which JSON Schema has no bounds: their keywords are annotations that
-codecs check."""
+"""Kinds that are strings in JSON, as dates are, without bounds in JSON Schema.
+
+Their keywords are annotations that codecs check.
+"""
 _ANNOTATIONS: Final = ("x-minimum", "x-maximum", "x-exclusiveMinimum", "x-exclusiveMaximum")
 
 
 def _bounds(
     holders: tuple[Holder, ...], keywords: Sequence[str], messages: Sequence[str] = ()
 ) -> Iterator[Constraint]:
-    """Yield the rows for limits of a value, by their keywords of JSON Schema, in the order of `_BOUNDS`.
+    """Yield the rows for limits of a value, with these JSON Schema keywords, in the order of `_BOUNDS`.
 
-    `messages` take the place of those of `_BOUNDS`.
+    `messages` replace the messages of `_BOUNDS`.
     """
     for place, (keyword, bound) in enumerate(zip(keywords, _BOUNDS, strict=True)):
         name, core, error, message, side, compare = bound
@@ -148,7 +153,7 @@ def _lengths(
     *,
     errors: tuple[str, str] = ("too_short", "too_long"),
 ) -> tuple[Constraint, Constraint]:
-    """Return the rows for limits of a size, by their keywords of JSON Schema; it counts the unit."""
+    """Return the rows for limits of a size, with these JSON Schema keywords; sizes are counted in `unit`."""
     low = Constraint(
         name="min_length",
         keyword=least,
@@ -251,20 +256,23 @@ CONSTRAINTS: Final = (
         message="must be written as {}",
     ),
 )
-"""The rows, in the order in which a class, a schema and a message have them."""
+"""All rows, in their order in classes, schemas and messages."""
 
 LIMITS: Final = tuple(row for row in CONSTRAINTS if row.compare is not None)
 """The constraints that compare a value, or its size, with a limit."""
 
 
 FLAGS: Final = tuple(row for row in CONSTRAINTS if row.takes == "flag")
-"""The constraints that a type has or has not."""
+"""The constraints without a value, which a type either has or does not have."""
 
 
 OF_BYTES: Final = _lengths(
     "bytes", "x-minLength", "x-maxLength", "bytes", errors=("bytes_too_short", "bytes_too_long")
 )
-"""The limits of bytes, which types that somebody wrote in Python have, and no clause."""
+"""The limits of bytes.
+
+Only types written in Python can have them; the design language has no clause for them.
+"""
 
 
 def held_by(holder: Holder) -> tuple[Constraint, ...]:
@@ -274,18 +282,18 @@ def held_by(holder: Holder) -> tuple[Constraint, ...]:
 
 @cache
 def limits_of(holder: Holder, takes: Takes | None = None) -> tuple[Constraint, ...]:
-    """Return the constraints of a kind of type that are limits; with `takes`, only those of this value."""
+    """Return the constraints of a kind of type that are limits; with `takes`, only limits of this kind."""
     return tuple(row for row in LIMITS if holder in row.holders and takes in (None, row.takes))
 
 
 def lengths_of(holder: Holder) -> tuple[str, str]:
-    """Return the keywords of JSON Schema for the smallest and the largest size of a kind of type."""
+    """Return the JSON Schema keywords for the smallest and the largest size of a kind of type."""
     low, high = limits_of(holder, "length")
     return low.keyword, high.keyword
 
 
 def holder_of(type_: DataType) -> Holder | None:
-    """Return the kind of a type; None of one that holds no constraints of its own."""
+    """Return the kind of a type; None if the type has no constraints of its own."""
     match type_:
         case StringType():
             return "string"
@@ -317,7 +325,7 @@ def _rows_of(holder: Holder | None, rows: tuple[Constraint, ...]) -> tuple[Const
 
 
 def core_keywords(type_: DataType) -> dict[str, Any]:
-    """Return the limits of a type by the keywords of pydantic."""
+    """Return the limits of a type by pydantic's keywords."""
     return {row.core: value for row, value in constraints_in(type_, LIMITS) if row.core}
 
 

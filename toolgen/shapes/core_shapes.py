@@ -14,11 +14,11 @@ class CoreShapes:
     """Reads shapes from a core schema."""
 
     def __init__(self, definitions: Mapping[str, Any]) -> None:
-        """Construct a reader of a schema whose references lead into these definitions."""
+        """Construct a reader of a schema whose references are resolved in these definitions."""
         self._definitions = definitions
 
     def of(self, schema: Any, *, has_members: bool = True) -> Shape:
-        """Return the shape of the accepted values; any shape where author's code comes first."""
+        """Return the shape of the accepted values; `ANY` if the author's own code validates first."""
         kind = schema["type"]
         if (types := _TYPES.get(kind)) is not None:
             return Shape(types=types)
@@ -34,7 +34,7 @@ class CoreShapes:
                 return ANY if definition is None else self.of(definition, has_members=has_members)
             case "json-or-python":
                 return self.of(schema["json_schema"], has_members=has_members)
-            case "chain":  # its first step, or the values of a last step that is a choice
+            case "chain":  # the first step, or the values of the last step if that is a literal
                 first, last = schema["steps"][0], schema["steps"][-1]
                 return self.of(last if last["type"] == "literal" else first, has_members=has_members)
             case "literal":
@@ -54,7 +54,7 @@ class CoreShapes:
                 return ANY
 
     def _class(self, schema: Any, has_members: bool) -> Shape:
-        """Return the shape of a model or a dataclass; ANY of one that author's code constructs."""
+        """Return the shape of a model or a dataclass; `ANY` if the author's own code constructs it."""
         inner = schema["schema"]
         while inner["type"] == "function-after":
             inner = inner["schema"]
@@ -69,7 +69,7 @@ class CoreShapes:
         members: dict[str, Shape] = {}
         for key, field_schema in fields:
             if key is None:
-                continue  # it is found at one of several places
+                continue  # the value can be at one of several places
             is_required = field_schema.get("required", schema.get("total", True))
             if (
                 is_required
@@ -90,7 +90,7 @@ class CoreShapes:
         )
 
     def _has_default(self, schema: Any) -> bool:
-        """Return whether a value has a default, at any level."""
+        """Return whether a value has a default, at any level of its schema."""
         match schema:
             case {"type": "default"}:
                 return True
@@ -139,7 +139,7 @@ def fields_of(schema: Any) -> list[tuple[str | None, Any]]:
 
 
 def _refuses_keys(schema: Any, config: Mapping[str, Any]) -> bool:
-    """Return whether an object rejects keys beside those of its fields."""
+    """Return whether an object rejects keys beyond its fields."""
     keys = schema.get("extras_keys_schema", {})
     if keys.get("custom_error_type") == UNKNOWN_KEY:
         return True

@@ -1,8 +1,8 @@
-"""Checks in few steps and without a validator whether a value matches a schema, and finds its faults.
+"""Decides in few steps and without a validator whether a value matches a schema, and finds its faults.
 
 Schemas are read as JSON Schema 2020-12. Some keywords are not decided: conditions, dependencies, `contains`,
-unevaluated parts, patterns of names, and the patterns of schemas that somebody else wrote. `Undecided` says
-what they count as. What is surely a misfit is one under every policy.
+unevaluated parts, patterns of names, and the patterns of third-party schemas. `Undecided` defines how they
+count. A value that is certainly a misfit is a misfit under every policy.
 """
 
 from __future__ import annotations
@@ -42,24 +42,27 @@ class Undecided(Enum):
     """The result for a value if the evaluator cannot decide whether it matches."""
 
     LEFT_TO_TOOL = auto()
-    """No issue, as the tool checks the value again. The schema is that of a tool's types: its formats and
-    patterns are checked, and null stands for a member that was left out."""
+    """No issue, because the tool validates the value again.
+
+    The schema belongs to a tool's own types: formats and patterns are checked, and null means that a member
+    is absent.
+    """
     AS_FIT = auto()
-    """No issue: a branch of a union that may fit is tried."""
+    """No issue: a union branch that might fit is tried."""
     AS_MISFIT = auto()
-    """An issue: a default that may not fit is not filled."""
+    """An issue: a default that might not fit is not filled in."""
 
 
 _Fault: TypeAlias = tuple[Keys, Callable[..., FieldIssue], tuple[Any, ...]]
-"""The keys below the value, and what makes the issue of them and of these arguments, if somebody wants it."""
+"""Keys below the value, and the function and arguments that create the issue on demand."""
 
 _MOST_STEPS: Final = 100_000
-"""Looks at a value by a schema, for all values that one evaluator judges."""
+"""Maximum number of steps for all values of one evaluator; a step applies a schema to a value."""
 _DEEPEST: Final = 64
-"""Arrays and objects of a value inside each other."""
+"""Maximum nesting depth of arrays and objects in a value."""
 _LIMITS: Final = {kind: limits_of(kind) for kind in ("string", "number", "array", "map")}
 _FORMATS: Final = {name: (form, example) for form, (name, example) in FORMAT_NAMES.items()}
-"""Forms and examples of formats by name; other formats say nothing."""
+"""Patterns and examples of formats by name; other formats are not checked."""
 _UNDECIDED: Final = frozenset(
     (
         *CONDITIONS,
@@ -68,29 +71,29 @@ _UNDECIDED: Final = frozenset(
         "unevaluatedProperties",
     )
 )
-"""Keywords by which no value surely fits; by some of them one may surely not fit."""
+"""Keywords that make a fit uncertain; some of them can still prove a misfit."""
 _OBJECTS: Final = (dict, Mapping)
 IDS: Final = frozenset(("$id", "id"))
-"""Keywords of a schema at which its references start, and not at the root (Core 8.2.1)."""
+"""Keywords of a schema that becomes the base of its references, instead of the root (Core 8.2.1)."""
 _SAME_VALUE: Final = frozenset((*BRANCHES, "not"))
-"""Keywords whose schemas look at the value again."""
+"""Keywords whose schemas apply to the same value again."""
 _UNREADABLE: Final = (
     *(TooComplexError, RecursionError),
     *(AttributeError, TypeError, ValueError, ArithmeticError, LookupError),
 )
-"""Exceptions that mean that the steps are spent, or that a schema is not valid."""
+"""Exceptions that mean that the steps are used up, or that a schema is not valid."""
 
 
 def may_fit(root: Mapping[str, object], schema: object, value: Json, steps: Steps | None = None) -> bool:
-    """Return whether a value may fit a part of a schema.
+    """Return whether a value might fit a part of a schema.
 
-    It takes at most the steps that are left; many choices of one document share them.
+    It takes at most the remaining steps, which many choices of one document share.
     """
     return Evaluator(root, Undecided.AS_FIT, steps=steps).fits(schema, value)
 
 
 class Evaluator:
-    """Judges values by the parts of one schema."""
+    """Checks values against parts of one schema."""
 
     __slots__ = ("_decided", "_doubt", "_is_of_tool", "_most", "_root", "_steps")
 
@@ -122,7 +125,7 @@ class Evaluator:
                 yield issue(keys, *facts)
 
     def _faults(self, schema: Any, value: Json, depth: int) -> Iterator[_Fault]:
-        """Yield the faults of a value by a part of the schema."""
+        """Yield the faults of a value against a part of the schema."""
         self._steps.take(1)
         if schema is True or schema is False:
             if not schema:
@@ -155,7 +158,7 @@ class Evaluator:
             yield (), _issue, ("invalid_value", "must not match the schema's `not`")
 
     def _of_reference(self, reference: object, value: Json, depth: int) -> tuple[_Fault, ...]:
-        """Return the faults by what a reference leads to; whether it leads to itself is not decided."""
+        """Return the faults against the target of a reference; a circular reference is undecided."""
         key = str(reference), id(value)
         if key not in self._decided:
             self._decided[key] = self._doubt
@@ -166,7 +169,7 @@ class Evaluator:
     def _of_branches(
         self, branches: Iterable[object], value: Json, depth: int, *, is_one: bool = False
     ) -> Iterator[_Fault]:
-        """Yield the faults by the branch that fits best, or that several fit where one has to."""
+        """Yield the faults against the best branch, or the fault that several branches of a `oneOf` fit."""
         fitting: list[object] = []
         faults: list[list[_Fault]] = []
         for branch in branches:
@@ -181,7 +184,7 @@ class Evaluator:
                 yield (), _issue, ("invalid_value", "must match exactly one alternative, but matches several")
         elif faults and all(not keys and issue is _not_among for (keys, issue, _), *_ in faults):
             yield (), _not_among, ([choice for (_, _, (choices,)), *_ in faults for choice in choices],)
-        else:  # the fault of a branch for another kind of value is that value itself
+        else:  # the fault of a branch for another kind of value is at the value itself
             yield from min(faults, key=lambda found: (not found[0][0], len(found)), default=self._doubt)
 
     def _surely_fits(self, schema: object, value: Json) -> bool:
@@ -248,7 +251,7 @@ class Evaluator:
         return value in choices if isinstance(value, str) else identity(value) in map(identity, choices)
 
     def _limit_fault(self, schema: Mapping[str, Any], holder: Holder, size: float) -> _Fault | None:
-        """Return the fault of a number or of a size; some limits of draft-04 are true or false."""
+        """Return the fault of a number or of a size; some limits in draft-04 are booleans."""
         for row in _LIMITS[holder]:
             if row.keyword in schema:
                 limit = schema[row.keyword]
@@ -260,7 +263,7 @@ class Evaluator:
         return None
 
     def _text_fault(self, schema: Mapping[str, Any], text: str) -> _Fault | None:
-        """Return the fault of a text; a pattern of somebody else is not tried, which may take long."""
+        """Return the fault of a text; third-party patterns are not matched, because that can take long."""
         if self._is_of_tool and schema.get("format") in _FORMATS:
             form, example = _FORMATS[schema["format"]]
             if not _matches(form, text):
@@ -268,7 +271,7 @@ class Evaluator:
                 return (), _issue, ("invalid_format", message)
         if "pattern" not in schema:
             return None
-        with suppress(PatternError):  # Rust has no such pattern
+        with suppress(PatternError):  # Rust does not support this pattern
             if self._is_of_tool:
                 is_match = _matches(to_rust(schema["pattern"]), text)
                 return None if is_match else ((), mismatch, (schema["pattern"],))
@@ -276,7 +279,7 @@ class Evaluator:
 
 
 def _matches(pattern: str, text: str) -> bool:
-    """Return whether a pattern of Rust's dialect is found in the text, in linear time."""
+    """Return whether a pattern in Rust's dialect matches within the text, in linear time."""
     return SchemaValidator(core_schema.str_schema(pattern=pattern)).isinstance_python(text)
 
 

@@ -1,6 +1,6 @@
-"""Errors of every rule that a document breaks: a second pass over a document that pydantic has refused.
+"""Errors for every rule that a document breaks: a second pass over a document that pydantic has rejected.
 
-pydantic stops at the first rule of a value, and does not enter an array or a map that is too long.
+pydantic stops at the first broken rule of a value, and does not enter an array or a map that is too long.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ Hidden: TypeAlias = Callable[[ValidationError, bytes | str], ValidationError]
 _Validate = Callable[[Any], object]
 
 _MOST_ITEMS: Final = 20
-"""Items that are looked at in an array or a map that is too long."""
+"""Maximum number of validated items in an array or a map that is too long."""
 _ERRORS: Final = {row.core: {other.error for other in LIMITS if other.core == row.core} for row in LIMITS}
-"""Errors of pydantic by the keyword that they are of."""
+"""Error types of pydantic by keyword."""
 _BOUNDS: Final = tuple(row.core for row in limits_of("number", "bound"))
 (_STEP,) = (row.core for row in limits_of("number", "step"))
 _LENGTHS: Final = tuple(row.core for row in limits_of("array", "length"))
@@ -46,10 +46,10 @@ _ANY: Final = cs.any_schema()
 def hidden_errors(
     schema: AnySchema, config: CoreConfig | None, *, is_literal: bool
 ) -> Hidden | Literal[False]:
-    """Return what adds to the error of a document the errors that it hides; False for types that hide none.
+    """Return a function that adds the hidden errors to the error of a document; False if the types hide none.
 
-    `schema` is the core schema of the documents; with `is_literal` their nulls mean nothing but null. An
-    error stays as it is if the steps do not suffice.
+    `schema` is the core schema of the documents; with `is_literal`, null in a document only means null. An
+    error is returned unchanged if the steps do not suffice.
     """
     if is_literal:
         schema = literal_nulls(schema)
@@ -83,23 +83,23 @@ def _validator_of(schema: AnySchema, config: CoreConfig | None) -> Callable[...,
 
 
 class _Rules:
-    """Takes the rules of core schemas apart."""
+    """Splits core schemas into their single rules."""
 
     def __init__(self) -> None:
         self.hiding: set[str] = set()
-        """Errors after which further rules of the value are not tried."""
+        """Error types after which further rules of the value are not tried."""
         self.is_always = False
-        """Whether any error may hide one: rules of an array or a map are tried if its values fit."""
+        """Whether any error can hide others: rules of an array or a map are tried only if its values fit."""
 
     def may_hide(self, error: ValidationError) -> bool:
-        """Return whether a document with an error may have others that it hides."""
+        """Return whether a document with this error can have further errors that the error hides."""
         if self.is_always:
             return True
         errors = error.errors(include_url=False, include_context=False, include_input=False)
         return not self.hiding.isdisjoint([each["type"] for each in errors])
 
     def apart(self, schema: AnySchema) -> AnySchema:
-        """Return a core schema in which each rule of a value is tried, whatever other one is broken."""
+        """Return a core schema that tries each rule of a value, even if another rule is broken."""
         if (scalar := schema.get("metadata", {}).get(MADE_OF)) is not None:
             return self._number(schema, scalar)
         node = mapped(schema, self.apart)
@@ -121,7 +121,7 @@ class _Rules:
                 return node
 
     def _split(self, node: AnySchema, names: Sequence[str], other: str = "", **inner: object) -> AnySchema:
-        """Return a schema whose rules of these names are tried apart from the others."""
+        """Return a schema that tries the rules of these names separately from the others."""
         if node.keys().isdisjoint(names):
             return node
         for name in (*names, other):
@@ -132,7 +132,7 @@ class _Rules:
         return _both(_validator(alone).validate_python, rest, node)
 
     def _number(self, schema: AnySchema, scalar: AnySchema) -> AnySchema:
-        """Return the schema of a scalar that has limits of several kinds; the schema itself of all others."""
+        """Return the schema of a scalar with limits of several kinds; return any other schema unchanged."""
         limits = [name for name in scalar if name in _ERRORS]
         groups = [[name for name in limits if name in _BOUNDS]]
         groups += [[name] for name in limits if name not in _BOUNDS]
@@ -154,12 +154,12 @@ def _validator(schema: AnySchema) -> SchemaValidator:
 
 
 def _of_text(validator: SchemaValidator) -> _Validate:
-    """Return what validates the JSON of a scalar, whose form in a document is not that in Python."""
+    """Return a function that validates a scalar as JSON, whose form differs from the Python form."""
     return lambda value: validator.validate_json(to_json(value))
 
 
 def _different(longest: int | None) -> _Validate:
-    """Return what compares the items of an array; the first ones of an array that is too long."""
+    """Return a function that compares an array's items; if the array is too long, only the first ones."""
     items = cs.list_schema(strict=True)
     validator = _validator(cs.no_info_after_validator_function(all_different, items))
 
@@ -171,7 +171,7 @@ def _different(longest: int | None) -> _Validate:
 
 
 def _both(validate: _Validate, inner: AnySchema, outer: AnySchema) -> AnySchema:
-    """Return the schema in the place of `outer` of values that fit both, with the errors of both."""
+    """Return a schema that replaces `outer`, for values that fit both, with the errors of both."""
 
     def check(value: Any, handler: _Validate) -> object:
         errors: list[ValidationError] = []
@@ -213,6 +213,6 @@ def _line(error: ErrorDetails) -> InitErrorDetails:
     context, message = error.get("ctx", {}), cast(Any, error["msg"])
     try:
         PydanticKnownError(kind, context)
-    except KeyError:  # one of toolgen's own
+    except KeyError:  # an error type of toolgen
         kind = PydanticCustomError(kind, message, context)
     return InitErrorDetails(type=kind, loc=error["loc"], input=error["input"], ctx=context)

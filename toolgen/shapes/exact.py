@@ -1,9 +1,9 @@
-"""Exact validators: those of pydantic, adapted to accept exactly the values of the JSON Schema.
+"""Exact validators: pydantic's validators, adapted to accept exactly the values of the JSON Schema.
 
-pydantic's strict JSON mode takes epoch numbers for dates, unpadded base64 and `true` for
-`Literal[1]`, and refuses `5.0` for an integer. `exact` rewrites a core schema so that each value has
-one lexical form, chained before the type in pydantic-core: no Python runs for what a model sends.
-Values that Python code constructs are checked by pydantic's own strict rules.
+pydantic's strict JSON mode takes epoch numbers for dates, unpadded base64 and `true` for `Literal[1]`, and
+refuses `5.0` for an integer. `exact` rewrites a core schema so that each value has one lexical form, chained
+before the type in pydantic-core: no Python runs for the arguments from a model. Values that Python code
+constructs are checked by pydantic's own strict rules.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _OWN: Final[Mapping[str, tuple[Constraint, ...]]] = {
     "decimal": limits_of("decimal"),
     "bytes": OF_BYTES,
 }
-"""The limits of values that are texts in JSON, by kind: no keyword of JSON Schema says them."""
+"""The limits of values that are strings in JSON, by kind; no keyword of JSON Schema expresses them."""
 _UNIQUE: Final = "toolgen_unique"
 _NULL_KEPT: Final = "toolgen_null_kept"
 _INNER: Final = {
@@ -64,14 +64,14 @@ _ENFORCED: Final = {
     "list": cs.ListSchema,
     "dict": cs.DictSchema,
 }
-"""The keywords that pydantic-core enforces, by kind: it ignores every other one without an error."""
+"""The keywords that pydantic-core enforces, by kind; it silently ignores all others."""
 
 
 def exact(schema: AnySchema) -> Any:
     """Return a core schema that accepts exactly the lexical forms of the contract.
 
     Raises:
-        TypeError: the schema has a limit that no validator of its kind compares a value with.
+        TypeError: the schema has a limit that no validator of its kind enforces.
     """
     node: AnySchema = dict(schema)
     kind = node["type"]
@@ -100,13 +100,13 @@ def _enforced(kind: str) -> Set[str]:
 
 
 def own_limits(node: AnySchema) -> list[tuple[Constraint, object]]:
-    """Return the limits of a value that is a text in JSON, each with what it is compared with."""
+    """Return the limits of a value that is a string in JSON, each with the value for the comparison."""
     rows = [row for row in _OWN.get(node["type"], ()) if row.core in node]
     return [(row, _limit(node["type"], node[row.core])) for row in rows]
 
 
 def _limit(kind: str, limit: object) -> object:
-    """Return a limit; a number that limits decimals is the decimal of its digits."""
+    """Return a limit; for decimals, a number becomes the decimal of its digits."""
     return Decimal(str(limit)) if kind == "decimal" else limit
 
 
@@ -140,17 +140,17 @@ def json_value_schema() -> Any:
 
 
 def null_kept(schema: AnySchema) -> object:
-    """Return the schema, marked: its null is a value and does not mean absent."""
+    """Return the schema with a mark: its null is a value and does not mean absent."""
     return {**schema, "metadata": {**schema.get("metadata", {}), _NULL_KEPT: True}}
 
 
 def unique(schema: AnySchema) -> Any:
-    """Return the schema of a list, marked: it has no equal items."""
+    """Return the schema of a list with a mark: it has no equal items."""
     return {**schema, "metadata": {**schema.get("metadata", {}), _UNIQUE: True}}
 
 
 def keeps_null(schema: AnySchema) -> bool:
-    """Return whether null is a value of a field's schema."""
+    """Return whether null is a value for a field's schema."""
     inner = schema["schema"] if schema["type"] == "default" else schema
     return _NULL_KEPT in inner.get("metadata", {})
 
@@ -158,7 +158,7 @@ def keeps_null(schema: AnySchema) -> bool:
 def _whole(value: float) -> int:
     if not value.is_integer():
         raise PydanticKnownError("int_type")
-    return int(Decimal(repr(value)))  # as its digits say: 1e23 is 10 to the 23rd, and its float is not
+    return int(Decimal(repr(value)))  # its digits: 1e23 is 10 to the 23rd, which its float is not
 
 
 WIDE_INT: Final = cs.union_schema(
@@ -173,7 +173,10 @@ WIDE_INT: Final = cs.union_schema(
 
 
 _JSON_KEEPS: Final = cs.plain_serializer_function_ser_schema(operator.pos, when_used="json")
-"""Writes a number, in C. By its two schemas, a union around it would at times write an integer as a float."""
+"""Serializer of a number, in C.
+
+Without it, a union around the number, which has two schemas, would sometimes write an integer as a float.
+"""
 
 
 def _int(node: AnySchema) -> AnySchema:
@@ -196,7 +199,7 @@ def _literal(node: AnySchema) -> AnySchema:
 def _lexical_schema(pattern: str, python: AnySchema, text: Callable[[Any], str] | None = None) -> AnySchema:
     """Return the schema that accepts the lexical form in JSON and the type itself in Python.
 
-    Limits are compared in Python: pydantic-core puts `-PT0S` below zero, and shows a duration in words.
+    Limits are compared in Python: pydantic-core sorts `-PT0S` below zero, and shows a duration in words.
     """
     node, limits = python, {row: limit for row, limit in own_limits(python) if not _is_naive(limit)}
     checks = [limited(row, limit) for row, limit in limits.items()]
@@ -214,7 +217,7 @@ def _lexical_schema(pattern: str, python: AnySchema, text: Callable[[Any], str] 
 
 
 def _within_days(text: object, parse: Callable[[object], object]) -> object:
-    """Return the duration of a text; pydantic-core reads some below the first `timedelta`."""
+    """Return the duration of a text; pydantic-core parses some durations below the smallest `timedelta`."""
     try:
         return parse(text)
     except OverflowError:
@@ -223,7 +226,7 @@ def _within_days(text: object, parse: Callable[[object], object]) -> object:
 
 
 def _is_naive(bound: object) -> bool:
-    """Return whether a bound is a datetime without a time zone, which only an author's own type has."""
+    """Return whether a bound is a datetime without a time zone; only an author's own type can have one."""
     return isinstance(bound, dt.datetime) and bound.utcoffset() is None
 
 
@@ -259,15 +262,15 @@ _SCALARS: Final[dict[str, Callable[[AnySchema], AnySchema]]] = {
 
 
 def by_key(node: AnySchema) -> AnySchema:
-    """Return a union selected by the JSON key of its tag; for an open branch its Python name is another key.
+    """Return a union that selects its branch in documents by the JSON key of the tag.
 
-    pydantic looks for the name first. So does what validates and writes instances: they may have any
-    attribute of the key's name.
+    pydantic looks for the tag's Python name first, which can be another key of an open branch. Validation and
+    serialization of instances do so, because instances can have any attribute with the name of the key.
     """
     match node["discriminator"]:
         case [[str()], [str()] as key]:
             by_key: AnySchema = {**node, "discriminator": [key]}
-            # Validates by the lax schema, which never is strict here, and writes by the strict one.
+            # Validation uses the lax schema, because strict is False here; serialization uses the strict one.
             document = cs.lax_or_strict_schema(by_key, node, strict=False)
             return dict(cs.json_or_python_schema(document, node))
         case _:
@@ -277,7 +280,7 @@ def by_key(node: AnySchema) -> AnySchema:
 def _null_gives_default(node: AnySchema) -> AnySchema:
     """Return the schema of a defaulted field for which null in a document means absent."""
     inner = node["schema"]
-    # The tag of a union; pydantic wants to see it. Any other default of one value comes from a factory.
+    # A literal is the tag of a union, and pydantic requires it. Any other default of one value has a factory.
     is_tag = inner["type"] == "literal" and len(inner["expected"]) == 1 and "default" in node
     if not is_tag and not keeps_null(node) and inner["type"] != "nullable":
         node["schema"] = dict(cs.no_info_after_validator_function(_absent_if_null, cs.nullable_schema(inner)))
@@ -285,7 +288,7 @@ def _null_gives_default(node: AnySchema) -> AnySchema:
 
 
 def means_absent(schema: AnySchema) -> bool:
-    """Return whether a schema takes null for what is absent."""
+    """Return whether a schema treats null as absent."""
     return schema["type"] == "function-after" and schema["function"].get("function") is _absent_if_null
 
 
@@ -298,19 +301,19 @@ def _absent_if_null(value: object) -> object:
 (_UNIQUE_ROW,) = FLAGS
 _UNIQUE_ERROR: Final[Any] = _UNIQUE_ROW.error
 _UNIQUE_MESSAGE: Final[Any] = _UNIQUE_ROW.message
-"""The error of equal items, as those of pydantic literals to type checkers."""
+"""The error for equal items; `Any`, because type checkers expect one of pydantic's literals."""
 _PLAIN: Final = frozenset((str, int, float))
-"""Classes whose values are equal in Python just where they are one value in JSON; bool is not among them."""
+"""Classes whose values are equal in Python if and only if they are the same in JSON; bool is excluded."""
 
 
 def all_different(items: list[Any]) -> list[Any]:
-    """Return the items, or raise where two are equal (JSON Schema Validation 6.4.3).
+    """Return the items, or raise if two are equal (JSON Schema Validation 6.4.3).
 
-    They are compared as the codec writes them: 1 is 1.0 and not true, keys have no order, two texts of one
-    UUID are one value, and a field that is absent is its default.
+    They are compared as the codec writes them: 1 equals 1.0 but not true, the order of keys does not matter,
+    two texts of one UUID are equal, and an absent field equals its default.
 
     Raises:
-        PydanticCustomError: two of them are one value.
+        PydanticCustomError: two items are equal.
     """
     are_plain = _PLAIN.issuperset(map(type, items))
     if len(set(items) if are_plain else {identity(_written(item)) for item in items}) < len(items):
@@ -319,7 +322,7 @@ def all_different(items: list[Any]) -> list[Any]:
 
 
 def _written(value: object) -> Json:
-    from pydantic import BaseModel  # which nothing else of `toolgen gen` imports
+    from pydantic import BaseModel  # `toolgen gen` needs it for nothing else
 
     match value:
         case BaseModel():

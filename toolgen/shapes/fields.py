@@ -1,7 +1,8 @@
 """The field tree: the shape of every payload, result and artifact.
 
 Valid by construction: the builder of the tree has checked the rules that the types below cannot express.
-Objects stand in a table by class name and are referred to by name, so a type may be recursive.
+Objects are in a table by class name and are referenced by name, so a type can be recursive.
+
 Readers: `tree/schema.py` (JSON Schema), `tree/validator.py` (pydantic), and the generator's spelling of
 types.
 """
@@ -19,7 +20,7 @@ from toolgen.contract.record import frozen_record, record
 
 
 class Missing(Enum):
-    """The type of `MISSING`: no value was written, where None is a value."""
+    """The type of `MISSING`, which means that no value was written if None is a value."""
 
     MISSING = "MISSING"
 
@@ -30,7 +31,7 @@ class Missing(Enum):
 MISSING: Final = Missing.MISSING
 
 Ordered: TypeAlias = dt.date | dt.timedelta | Decimal
-"""A bound of a primitive; a datetime, which is a date, has its offset."""
+"""A bound of a primitive. A datetime is a date in Python; here it has an offset."""
 ScalarKind = Literal["boolean", "bytes", "date", "datetime", "duration", "uuid", "url", "decimal", "any"]
 
 
@@ -48,7 +49,7 @@ class StringType:
 
 @record
 class NumberType:
-    """An integer, or a number; all bounds are of the same kind."""
+    """An integer or a number; all bounds have the same kind."""
 
     integer: bool
     minimum: int | float | None = None
@@ -60,7 +61,7 @@ class NumberType:
 
 @record
 class EnumType:
-    """One of several values, all strings or all integers; `name` is a class name or None when inline."""
+    """One of several values, all strings or all integers; `name` is a class name, or None if inline."""
 
     values: tuple[str, ...] | tuple[int, ...]
     meanings: tuple[str, ...] = ()
@@ -70,7 +71,7 @@ class EnumType:
 
     @property
     def explained(self) -> tuple[tuple[str | int, str], ...]:
-        """The values that have a meaning, each with it."""
+        """The values that have a meaning, each with its meaning."""
         values: tuple[str | int, ...] = self.values
         return tuple(pair for pair in zip(values, self.meanings, strict=False) if pair[1])
 
@@ -93,7 +94,7 @@ class ArrayType:
     min_length: int | None = None
     max_length: int | None = None
     unique_items: bool = False
-    """No two items are one value (JSON Schema Validation 6.4.3), as the codec writes them."""
+    """No two items are equal as the codec writes them (JSON Schema Validation 6.4.3)."""
 
 
 @record
@@ -119,14 +120,14 @@ class UnionType:
 
     tag: str
     branches: tuple[tuple[str, RefType], ...]
-    """Value of the tag and the branch's own object, in the author's order."""
+    """Tag value and object of each branch, in the author's order."""
     name: str | None = None
-    """The name of the alias that stands for it in Python; None for one that is spelled where it is used."""
+    """Name of its alias in Python; None if the union is spelled out at each use."""
 
 
 @record
 class RefType:
-    """An object in the table, by class name."""
+    """A reference to an object in the table, by class name."""
 
     name: str
 
@@ -150,7 +151,7 @@ class Field:
     examples: tuple[Json, ...] = ()
     deprecated: bool = False
     sensitive: bool = False
-    """Its values stand in no event, log, span or text for people."""
+    """Whether its values are excluded from events, logs, spans and texts for people."""
 
 
 @frozen_record(eq=False)
@@ -166,7 +167,7 @@ class Foreign:
     classes: dict[str, dict[str, Any]]
     """Objects by class name, in order of first use."""
     is_exact: bool
-    """Whether the types accept what the schema accepts; else the schema itself is checked too."""
+    """Whether the types accept exactly what the schema accepts; if not, the schema is checked too."""
 
 
 @record
@@ -178,14 +179,14 @@ class ObjectType:
     description: str
     fields: tuple[Field, ...]
     title: str = ""
-    """The title for people; "" if it is made of the name of the class, as for the result of a tool."""
+    """The title for people; "" if it derives from the class name, as for the result of a tool."""
     inline: bool = False
-    """Written without a name of its own; its JSON Schema stands where it is used."""
+    """Whether the object has no name of its own; its JSON Schema is inlined where it is used."""
     open: bool = False
-    """Keys beyond the fields are kept, with any JSON value; else they are refused."""
+    """Whether keys beyond the fields are accepted, with any JSON value; otherwise they are rejected."""
     examples: tuple[Json, ...] = ()
     foreign: Foreign | None = None
-    """The value is what this schema says, an object or not; `fields` is empty then."""
+    """Schema of the value, which can be of any JSON type; `fields` is then empty."""
 
     def field(self, name: str) -> Field | None:
         return next((field for field in self.fields if field.name == name), None)
@@ -200,7 +201,7 @@ def without_null(type_: DataType) -> DataType:
 
 
 def inner_types(type_: DataType) -> tuple[DataType, ...]:
-    """Return the types that a type is made of; objects are not entered."""
+    """Return the direct component types of a type; objects are not entered."""
     match type_:
         case ArrayType(items=inner) | MapType(values=inner) | NullableType(inner=inner):
             return (inner,)
@@ -211,22 +212,22 @@ def inner_types(type_: DataType) -> tuple[DataType, ...]:
 
 
 def parts(type_: DataType) -> Iterator[DataType]:
-    """Yield the type and everything written inside it; objects are not entered."""
+    """Yield the type and all types nested in it; objects are not entered."""
     yield type_
     for inner in inner_types(type_):
         yield from parts(inner)
 
 
 def null_is_a_value(type_: DataType) -> bool:
-    """Return whether null is a value of the type, and does not mean absent."""
+    """Return whether null is a value of the type and does not mean absent."""
     return isinstance(type_, NullableType) or (isinstance(type_, ScalarType) and type_.kind == "any")
 
 
 def may_be_absent(field: Field) -> bool:
-    """Return whether the field may be absent, without a default."""
+    """Return whether the field can be absent, without a default."""
     return not field.required and field.default is MISSING
 
 
 def may_be_none(field: Field) -> bool:
-    """Return whether the Python value of a field may be None."""
+    """Return whether the Python value of a field can be None."""
     return may_be_absent(field) or isinstance(field.type, NullableType)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def guarded(validate: Callable[..., Any], core: AnySchema, schema_json: str) -> Callable[..., Any]:
-    """Return the function that validates documents, or one with bounded work for what may take long."""
+    """Return the function that validates documents, with bounded work if validation can take long."""
     if '"oneOf"' in schema_json or '"anyOf"' in schema_json:
         from .union_guard import discriminate_unions, within_budget
 
@@ -31,7 +31,7 @@ def guarded(validate: Callable[..., Any], core: AnySchema, schema_json: str) -> 
 
 
 def literal(core: AnySchema, schema_json: str, config: CoreConfig | None = None) -> Callable[..., Any]:
-    """Return the function that validates documents in which null means nothing but null."""
+    """Return the function that validates documents in which null never means absent."""
     from .literal_nulls import literal_nulls  # only documents with a null need it
 
     core = literal_nulls(core)
@@ -39,7 +39,7 @@ def literal(core: AnySchema, schema_json: str, config: CoreConfig | None = None)
 
 
 def rules_class(needs: str) -> type[Rules]:
-    """Return the class of the rules that no type holds.
+    """Return the class for the rules that types cannot express.
 
     Raises:
         ToolgenError: the extra `jsonschema` is not installed; `needs` is the message.
@@ -56,9 +56,10 @@ def rules_class(needs: str) -> type[Rules]:
 def surely_fits(
     schema: Mapping[str, Any], core: AnySchema, serializer: SchemaSerializer, omits_unset: bool
 ) -> Callable[[Any, int], bool]:
-    """Return the function that says of a value, with the bytes of its document, whether it surely fits.
+    """Return a function that decides whether a value certainly fits, given the size of its document in bytes.
 
-    Nothing does where the extra `jsonschema` is not installed: whoever asks the schema then reports it.
+    Without the extra `jsonschema`, no value certainly fits; the check of the schema then reports the missing
+    extra.
     """
     if find_spec("jsonschema_rs") is None:
         return nothing_surely_fits

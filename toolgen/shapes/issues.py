@@ -22,11 +22,11 @@ Keys = tuple[int | str, ...]
 
 
 class TooComplexError(Exception):
-    """The steps of a document are spent; whether it fits is not known."""
+    """The steps of a document are used up; whether it fits is unknown."""
 
 
 class _WithJson:
-    """A base class with a slot for the JSON of an issue, or of several, which is no field of theirs."""
+    """A base class with a slot for the JSON of one or several issues, which is not a dataclass field."""
 
     __slots__ = ("_json",)
 
@@ -108,20 +108,22 @@ class Findings(_WithJson):
     issues: tuple[FieldIssue, ...]
     """The issues, in the order of the document."""
     more: int = 0
-    """Issues that were not read."""
+    """Number of issues that were not read."""
     is_counted: bool = True
-    """Whether there are just so many more; else there are at least so many."""
+    """Whether `more` is the exact number; otherwise it is a lower bound."""
     refusal: Any = field(default=False, init=False, repr=False, compare=False)
-    """Failure of a call that is refused for these issues (`calls.steps.failures`), if a codec stores them;
-    None before the first call, False if no codec does."""
+    """Failure of a call that is rejected for these issues (`calls.steps.failures`), if a codec caches them.
+
+    None before the first call, False if no codec caches them.
+    """
 
     def shortened(self) -> Findings:
-        """Return the findings with each issue shortened; themselves where all are short."""
+        """Return the findings with each issue shortened; the same object if all are short."""
         issues = tuple([issue.shortened() for issue in self.issues])
         return self if issues == self.issues else replace(self, issues=issues)
 
     def as_bytes(self) -> bytes:
-        """Return the issues, and how many others there are, as members of a JSON object; made once."""
+        """Return the issues, and the number of further ones, as members of a JSON object, created once."""
         try:
             return self._json
         except AttributeError:
@@ -129,7 +131,7 @@ class Findings(_WithJson):
             return self._json
 
     def first_as_bytes(self, issues: Sequence[bytes]) -> bytes:
-        """Return the same with the JSON of the first issues alone."""
+        """Return the same members with the JSON of only the first issues."""
         left = len(self.issues) - len(issues) + self.more
         name = b"more_issues" if self.is_counted else b"more_issues_at_least"
         more = b',"%b":%d' % (name, left) if left else b""
@@ -146,19 +148,19 @@ TOO_COMPLEX: Final = FieldIssue(
 
 
 def short(text: str, longest: int) -> str:
-    """Return a text of at most so many characters; one that was cut ends with an ellipsis."""
+    """Return the text with at most `longest` characters; a shortened text ends with an ellipsis."""
     return text if len(text) <= longest else f"{text[: longest - 1]}…"
 
 
 MOST_WARNINGS: Final = 20
-"""Issues of an answer that does not fit which are told one by one."""
+"""Maximum number of listed issues for a response that does not match its type."""
 LONGEST_KEY: Final = 200
-"""Characters of one key, as an issue names it."""
+"""Maximum length of a key in an issue, in characters."""
 _LONGEST_MESSAGE: Final = 1_000
 _STEPS: Final = re.compile(r'\.([^.\[]+)|\[(\d+)\]|\[("(?:[^"\\]|\\.)*")\]', re.DOTALL)
-"""The steps of a path: an identifier, an index, any other key as a JSON text."""
+"""The steps of a path: an identifier, an index, or another key as a JSON string."""
 MOST_ERRORS: Final = 20_000
-"""Errors of pydantic's that are read; it gives all of them or none, and 20,000 take 13 MB."""
+"""Maximum number of pydantic errors that are read; pydantic returns all or none, and 20,000 take 13 MB."""
 COUNTLESS: Final = Findings(
     issues=(
         FieldIssue(
@@ -168,7 +170,7 @@ COUNTLESS: Final = Findings(
         ),
     )
 )
-"""Findings of a document that has more of them."""
+"""Findings of a document that has more errors."""
 
 _JSON_TYPES: Final[dict[type, str]] = {
     type(None): "null",
@@ -192,7 +194,7 @@ TYPES: Final = {
     "json_type": "JSON value",
 }
 BOUNDS: Final = {row.error: row for row in reversed((*LIMITS, *OF_BYTES)) if row.error}
-"""The limits by the errors of pydantic; of an array and a map, which have one error, that of the array."""
+"""The limits by pydantic's error types; the error shared by arrays and maps has the row of the array."""
 _DATE: Final = re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}")
 """Beginning of a date limit, which no other limit has."""
 _FLAGS: Final = {row.error: row for row in FLAGS}
@@ -205,7 +207,7 @@ _TIMES: Final = {
     "datetime_from_date_parsing": "date-time",
     "time_delta_parsing": "duration",
 }
-"""The errors of pydantic for a text that is written well, and means no value; by what it should mean."""
+"""pydantic's errors for a text in the right form that is not a value, with the expected format."""
 _WITH_ARTICLE: Final = {
     "null": "null",
     "boolean": "a boolean",
@@ -217,13 +219,13 @@ _WITH_ARTICLE: Final = {
     "JSON value": "a JSON value",
 }
 _MOST_SHOWN: Final = 20
-"""Values of an enumeration that the issue of an absent one lists; the schema has them all."""
+"""Maximum number of allowed values in the issue of an absent value; the schema has all of them."""
 LEFT_OUT: Final = "is required and was left out"
 UNKNOWN: Final = "is not a field here"
 
 
 def type_issue(keys: Keys, expected: tuple[str, ...], actual: str) -> FieldIssue:
-    """Return the issue of a value that has none of the JSON types."""
+    """Return the issue of a value that has none of the expected JSON types."""
     message = (
         f"must be {' or '.join([_WITH_ARTICLE[name] for name in expected])}, not {_WITH_ARTICLE[actual]}"
     )
@@ -242,27 +244,27 @@ def bound_issue(keys: Keys, bound: Constraint, limit: int | float | str, *, of_o
 
 
 def _plain_number(value: int | float | str) -> int | float | str:
-    """Return a bound as one would write it: 5, not 5.0."""
+    """Return a bound in its usual notation: 5, not 5.0."""
     if isinstance(value, float) and value.is_integer() and abs(value) < EXACT_FLOATS:
         return int(value)
     return value
 
 
 def not_among(keys: Keys, allowed: tuple[Json, ...], meanings: Sequence[str] = ()) -> FieldIssue:
-    """Return the issue of a value that is not among those allowed, of which each may have a meaning."""
+    """Return the issue of a value that is not among the allowed values, which can have meanings."""
     message = f"must be one of {_listed(allowed, meanings)}"
     return FieldIssue(keys=keys, constraint="invalid_enum_value", message=message, allowed=allowed)
 
 
 def invalid_value_issue(keys: Keys, message: str) -> FieldIssue:
-    """Return the issue of a value that breaks a rule of no other kind."""
+    """Return the issue of a value that breaks a rule without a code of its own."""
     return FieldIssue(keys=keys, constraint="invalid_value", message=message)
 
 
 def missing(keys: Keys, root: Any, node: Mapping[str, Any] | None = None) -> FieldIssue:
-    """Return the issue of a value that was left out: with its JSON type, and its values where they are few.
+    """Return the issue of an absent value: with its JSON type, and its allowed values if they are few.
 
-    `node` is its schema in the whole, `root`; without one that which stands plainly in properties and items.
+    `node` is its schema inside `root`; without it, the schema is looked up by properties and items.
     """
     node = _referred(_node_at(root, keys) if node is None else node, root)
     branches = [branch for branch in node.get("anyOf", ()) if branch != {"type": "null"}]
@@ -282,7 +284,7 @@ def missing(keys: Keys, root: Any, node: Mapping[str, Any] | None = None) -> Fie
 
 
 def _node_at(root: Any, keys: Keys) -> Mapping[str, Any]:
-    """Return the schema at a place; an empty one where it is in a union or another keyword."""
+    """Return the schema at a location; an empty one if it is in a union or below another keyword."""
     node = root
     for key in keys:
         held = _referred(node, root)
@@ -291,7 +293,7 @@ def _node_at(root: Any, keys: Keys) -> Mapping[str, Any]:
 
 
 def _referred(node: Any, root: Any) -> Mapping[str, Any]:
-    """Return what a schema refers to, or the schema; an empty one for a boolean."""
+    """Return the target of a schema's reference, or the schema itself; an empty one for a boolean."""
     if not isinstance(node, Mapping):
         return {}
     held = referred(root, node.get("$ref"))

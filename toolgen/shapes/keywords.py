@@ -11,18 +11,18 @@ from toolgen.contract.json_value import Json
 Schema = dict[str, Json]
 
 VALUES: Final = frozenset(["const", "default", "enum", "examples"])
-"""Keywords that hold values, not schemas."""
+"""Keywords whose values are JSON values, not schemas."""
 MAPS: Final = frozenset(["$defs", "definitions", "dependentSchemas", "patternProperties", "properties"])
-"""Keywords whose keys are names, not keywords."""
+"""Keywords whose value is an object with names as keys."""
 REFERENCES: Final = ("$ref", "$dynamicRef", "$recursiveRef")
-"""Keywords that lead to another schema."""
+"""Keywords that refer to another schema."""
 BRANCHES: Final = ("allOf", "anyOf", "oneOf")
 CONDITIONS: Final = ("if", "then", "else", "not")
-"""Keywords whose schemas look at the same value (Core 10.2), like `BRANCHES` and `dependentSchemas`."""
+"""Keywords whose schemas apply to the same value (Core 10.2), like `BRANCHES` and `dependentSchemas`."""
 
 
 def embedded(schema: Schema, place: str) -> Schema:
-    """Return the schema with each reference into itself led to the place, such as `#/$defs/Filter`.
+    """Return the schema with each reference into itself moved to the place, for example `#/$defs/Filter`.
 
     A reference is a JSON Pointer in a URI fragment (JSON Schema 2020-12 Core 8.2.3.1, RFC 6901).
     """
@@ -39,10 +39,10 @@ def any_of(schemas: Mapping[str, Schema]) -> Schema:
 
 
 def format_pointers(schema: Json, place: str = "") -> Iterator[str]:
-    """Yield the JSON Pointer (RFC 6901) of each `format` in the schema, which stands at the place.
+    """Yield the JSON Pointer (RFC 6901) of each `format` in the schema, which is at the place.
 
-    A codec checks none of them: in a schema that somebody else wrote, `format` is an annotation (JSON Schema
-    2020-12 Validation 7.2.1).
+    Codecs check none of them: in a third-party schema, `format` is an annotation (JSON Schema 2020-12
+    Validation 7.2.1).
     """
     match schema:
         case dict():

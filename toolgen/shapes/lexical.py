@@ -1,7 +1,7 @@
 """Lexical forms: how a typed value is written in a JSON string.
 
-Each form is one pattern in the common ground of Rust's regex and ECMA-262. Validators match it
-before they parse; the JSON Schema carries it where no JSON Schema format says the same.
+Each form is one pattern in the common subset of Rust's regex and ECMA-262. Validators match it before they
+parse; the JSON Schema contains it if no JSON Schema format is equivalent.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _LABEL = "[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
 DATE: Final = f"^{_DATE}$"
 """RFC 3339 full-date."""
 DATETIME: Final = rf"^{_DATE}[Tt]{_CLOCK}:[0-5][0-9](?:\.[0-9]+)?(?:[Zz]|[+-]{_CLOCK})$"
-"""RFC 3339 date-time: the offset is not optional."""
+"""RFC 3339 date-time; the offset is required."""
 DURATION: Final = f"^-?P(?:[0-9]+D(?:T{_TIME})?|T{_TIME})$"
 """ISO 8601 duration of days and smaller units."""
 UUID: Final = "^[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$"
@@ -56,7 +56,7 @@ URL: Final = (
     rf"|/(?:{_PCHAR}+(?:/{_PCHAR}*)*)?|{_PCHAR}+(?:/{_PCHAR}*)*|)"
     rf"(?:\?(?:{_PCHAR}|[/?])*)?(?:#(?:{_PCHAR}|[/?])*)?$"
 )
-"""RFC 3986 URI: a scheme is not optional."""
+"""RFC 3986 URI; the scheme is required."""
 
 STRING_FORMATS: Final = {
     "email": rf"^{_ATOM}(?:\.{_ATOM})*@{_LABEL}(?:\.{_LABEL})*$",
@@ -64,7 +64,7 @@ STRING_FORMATS: Final = {
     "ipv4": f"^{_IPV4}$",
     "ipv6": f"^(?:{_IPV6})$",
 }
-"""Formats that a String may name (JSON Schema Validation 7.3), each with the form that it has here."""
+"""Formats that a String can have (JSON Schema Validation 7.3), each with its pattern here."""
 
 FORMAT_NAMES: Final = {
     DATE: ("date", "2026-01-31"),
@@ -84,4 +84,4 @@ FORMAT_NAMES: Final = {
 ASSERTED_FORMATS: Final = tuple(
     sorted([name for form, (name, _) in FORMAT_NAMES.items() if form not in (BYTES, DECIMAL, DURATION)])
 )
-"""Values of `format` in the schemas of designed types: codecs refuse what is not of them."""
+"""Values of `format` in the schemas of designed types; codecs reject values in another form."""

@@ -8,7 +8,7 @@ from .union_guard import mapped
 
 
 def literal_nulls(schema: AnySchema) -> AnySchema:
-    """Return a core schema that refuses null for an optional attribute, unless null is a value of it."""
+    """Return a core schema that rejects null for an optional attribute, unless null is one of its values."""
     node = mapped(schema, literal_nulls)
     if node["type"] == "default" and not keeps_null(node):
         inner = node["schema"]

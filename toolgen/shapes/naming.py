@@ -1,4 +1,4 @@
-"""Identifiers of generated code. No other module makes or joins a name."""
+"""Identifiers of generated code. No other module creates or joins names."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from functools import lru_cache
 from typing import Final
 
 TOOL_NAME: Final = re.compile(r"[a-z][a-z0-9_]*")
-"""Names of toolsets, tools and agents; portable over all model providers up to 64 characters."""
+"""Names of toolsets, tools and agents; portable across all model providers up to 64 characters."""
 LONGEST_NAME: Final = 64
 
-_LETTER = r"[^\W\dA-Z_]"  # any but an ASCII capital
+_LETTER = r"[^\W\dA-Z_]"  # any letter except an ASCII capital
 _WORD = re.compile(rf"[A-Z]+(?!{_LETTER})\d*|[A-Z]?{_LETTER}+\d*|\d+")
 _PYDANTIC = frozenset(
     "construct copy dict from_orm json parse_file parse_obj parse_raw register schema schema_json "
@@ -24,14 +24,14 @@ _MODULE_NAMES = frozenset(
     "annotations calls codecs executor registration self specs transforms types".split()
 )
 CLIENT_NAMES: Final = frozenset(["aclose", "operations", "send", "servers"])
-"""Names that `HTTPClient` and `FunctionsClient` have, of which generated clients are subclasses."""
+"""Names of `HTTPClient` and `FunctionsClient`, the base classes of generated clients."""
 _CONSTANTS = frozenset(["SPECS", "TYPE_CHECKING"])
 _BUILTINS = frozenset(name for name in dir(builtins) if name[0].isupper() and not keyword.iskeyword(name))
-"""Pydantic would find these where an annotation names a class that stands further down."""
+"""Pydantic would find these if an annotation names a class that is defined further down."""
 
 
 _MOST_NAMES: Final = 16_384
-"""Names that are made once, however often they stand in a design."""
+"""Maximum number of cached names for each function."""
 
 
 @lru_cache(_MOST_NAMES)
@@ -47,9 +47,9 @@ def snake(name: str) -> str:
 
 @lru_cache(_MOST_NAMES)
 def class_name(*names: str) -> str:
-    """Return one class name of several names: `list_devices`, `payload` give `ListDevicesPayload`.
+    """Return one class name for several names: `list_devices`, `payload` give `ListDevicesPayload`.
 
-    ASCII, because a `$ref` is a URI (JSON Schema 2020-12 Core 8.2.3.1); accents are left out.
+    It is ASCII, because a `$ref` is a URI (JSON Schema 2020-12 Core 8.2.3.1); accents are removed.
     """
     joined = "".join(map(_capitalized, names))
     if joined in _BUILTINS:
@@ -80,7 +80,7 @@ def method_name(name: str, *, of_client: bool = False) -> str:
 
 @lru_cache(_MOST_NAMES)
 def constant(*names: str) -> str:
-    """Return one constant of several names: `get_user`, `payload` give `GET_USER_PAYLOAD`."""
+    """Return one constant for several names: `get_user`, `payload` give `GET_USER_PAYLOAD`."""
     name = "_".join(word.upper() for name in names for word in name.split("_") if word)
     return f"{name}_" if name in _CONSTANTS else name
 
@@ -89,7 +89,7 @@ def constant(*names: str) -> str:
 def module_name(name: str) -> str:
     """Return the package or module of a service or toolset."""
     name = snake(name)
-    taken = keyword.iskeyword(name) or name == "annotations"  # imported from __future__ where it would be
+    taken = keyword.iskeyword(name) or name == "annotations"  # would shadow the import from __future__
     return f"{name}_" if taken else name
 
 
@@ -112,13 +112,13 @@ def setter_name(key: str) -> str:
 
 
 def completion_functions(completion: str) -> tuple[str, str]:
-    """Return the names of the functions that ask for a completion: at once, and streamed."""
+    """Return the names of the functions that request a completion: the complete text, and streamed."""
     return f"complete_{completion}", f"stream_{completion}"
 
 
 @lru_cache(_MOST_NAMES)
 def _capitalized(name: str) -> str:
-    """Return the words of a name as one, with the capitals inside them kept (`HTTPServer` stays)."""
+    """Return the words of a name joined, with the capitals inside them preserved (`HTTPServer` stays)."""
     if not name.isascii():
         decomposed = unicodedata.normalize("NFKD", name)
         name = "".join(char for char in decomposed if not unicodedata.combining(char))
@@ -126,6 +126,6 @@ def _capitalized(name: str) -> str:
 
 
 def _readable(name: str) -> str:
-    """Return the name as Python reads identifiers (PEP 3131: NFKC), less what no identifier can hold."""
+    """Return the name as Python reads identifiers (PEP 3131: NFKC), without characters that none can have."""
     normal = unicodedata.normalize("NFKC", name)
     return "".join(char if f"x{char}".isidentifier() else " " for char in normal)

@@ -1,8 +1,8 @@
-"""Numbers that keep their type: an integer stays an integer, however many digits it has.
+"""Numbers that keep their type: an integer stays an integer, with any number of digits.
 
-JSON has one kind of number, Python has two. What is written in digits alone becomes an int; a fraction or an
-exponent makes a float, as in `json`. pydantic-core decides; Python runs only for steps and for bounds beyond
-2^53, from where on not every integer is a float.
+JSON has one kind of number, Python has two. As in `json`, a number that is written only with digits becomes
+an int; a fraction or an exponent makes a float. pydantic-core decides; Python runs only for steps and for
+bounds beyond 2^53, where not every integer is a float.
 """
 
 from __future__ import annotations
@@ -17,25 +17,25 @@ from .constraints import Constraint, limits_of
 from .values import plain
 
 AnySchema: TypeAlias = Any
-"""A core schema under rewriting, a dict; pydantic's own type is a union of some fifty TypedDicts."""
+"""A core schema that is being rewritten, a dict; pydantic's own type is a union of some fifty TypedDicts."""
 
 NUMBER: Final = "<number>"
 INTEGER: Final = "<integer>"
-"""End the location of an error that a number has as a float, and as an integer."""
+"""Last steps in the locations of a number's two errors: as a float, and as an integer."""
 MADE_OF: Final = "toolgen_made_of"
-"""Key of the metadata of an exact schema under which the scalar of pydantic stands that it was made of."""
+"""Metadata key of an exact schema for pydantic's original scalar schema."""
 
 EXACT_FLOATS: Final = 2**53
-"""The first integer behind which not every one is a float."""
+"""Beyond this integer, not every integer is a float."""
 _BOUNDS: Final = limits_of("number", "bound")
 (_STEP,) = limits_of("number", "step")
 _OF_INTEGERS: Final = frozenset(("int_type", *(bound.error for bound in _BOUNDS)))
 
 
 def number(node: AnySchema) -> AnySchema:
-    """Return the exact form of a float: finite, never a boolean, and an int where an integer came."""
+    """Return the exact form of a float: finite, never a boolean, and an int for an integer."""
     written: AnySchema = {**node, "strict": True, "allow_inf_nan": False}
-    # pydantic compares float quotients with a tolerance; a decimal literal is a multiple or is not.
+    # pydantic compares float quotients with a tolerance; the decimal literal is checked exactly.
     step = written.pop(_STEP.core, None)
     checks = [] if step is None else [limited(_STEP, step)]
     whole: dict[str, Any] = {}
@@ -47,7 +47,8 @@ def number(node: AnySchema) -> AnySchema:
         else:
             del written[row.core]
             checks.append(limited(row, bound))
-    # A float first: it is no more work than it was, and an integer is an exact match only further on.
+    # The float is first: it takes no more work than before, and an integer is an exact match only for the
+    # second.
     both = cs.union_schema([(written, NUMBER), (cs.int_schema(strict=True, **whole), INTEGER)])
     schema: AnySchema = both
     for check in checks:
@@ -57,19 +58,19 @@ def number(node: AnySchema) -> AnySchema:
 
 
 def floats_first(choices: Sequence[AnySchema]) -> list[AnySchema]:
-    """Return the choices of a union in an order in which `5.0` is a float where it may be one."""
+    """Return the choices of a union in an order in which `5.0` becomes a float if the union has one."""
     return sorted(choices, key=lambda choice: choice["type"] != "float")
 
 
 def one_error_each(errors: Sequence[ErrorDetails]) -> list[ErrorDetails]:
-    """Return the errors; the two of a number, as a float and as an integer, are merged."""
+    """Return the errors, with the two errors of a number, as a float and as an integer, merged."""
     merged: list[ErrorDetails] = []
     for error in errors:
         loc = error["loc"]
         is_second = loc[-1:] == (INTEGER,) and error["type"] in _OF_INTEGERS
         if is_second and merged and merged[-1]["loc"] == (*loc[:-1], NUMBER):
             first = merged.pop()
-            # An integer that is too long for a float says itself which bound it crosses.
+            # The error of an integer that is too long for a float has the violated bound.
             clearest = error if first["type"] == "finite_number" and "ctx" in error else first
             merged.append({**clearest, "loc": loc[:-1]})
         else:
@@ -78,8 +79,8 @@ def one_error_each(errors: Sequence[ErrorDetails]) -> list[ErrorDetails]:
 
 
 def limited(row: Constraint, limit: Any) -> Callable[[Any], Any]:
-    """Return a validator of one limit, with pydantic's error."""
-    error: Any = row.error  # its type is a Literal of all errors
+    """Return a validator for one limit, with pydantic's error."""
+    error: Any = row.error  # pydantic's parameter is a Literal of all errors
     shown = plain(limit)
 
     def check(value: Any) -> Any:

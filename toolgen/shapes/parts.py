@@ -1,8 +1,8 @@
 """Responses that do not match their type: valid parts are typed, and the rest stays as it was received.
 
-Only invalid responses are read here, so that valid ones cost nothing. Each value is checked by the
-validator of its own part of the type; one that does not fit is divided into its attributes or items, until a
-part fits or cannot be divided.
+Only invalid responses are read here, so that valid ones cost nothing. Each value is checked by the validator
+for its own part of the type; a value that does not fit is divided into its attributes or items, until a part
+fits or cannot be divided.
 """
 
 from __future__ import annotations
@@ -21,36 +21,36 @@ from .tolerance import NO_BRANCH, core_schema_of, forgiving, issue_of, validator
 from .union_guard import mapped, nodes_of
 
 _MOST_STEPS: Final = 10_000
-"""Parts of one answer that are checked, with the errors of each."""
+"""Maximum number of checked parts of one response, including the cost of their errors."""
 _ERRORS_A_STEP: Final = 10
-"""Errors that cost a step: each is found again in all parts around it."""
+"""Number of errors that cost a step: each is found again in all enclosing parts."""
 _DEEPEST: Final = 64
-"""Levels of an answer that is divided."""
+"""Maximum nesting depth at which a response is divided."""
 _UNCHECKED: Final = (
     "was not validated: too many parts of the response do not match, or it is nested too deeply"
 )
 _AROUND: Final = frozenset(
     "definitions default nullable function-after function-before function-wrap".split()
 )
-"""Core schemas around another one, whose values have the same parts."""
+"""Core schemas that wrap another one, whose values have the same parts."""
 
 
 @record
 class Parts:
-    """What was read of an answer."""
+    """The readable parts of a response."""
 
     value: Any
-    """The typed value, with values as received in the places of the issues."""
+    """The typed value, with values as received at the locations of the issues."""
     json: Json
-    """The same as JSON, as the type writes it where it fits."""
+    """The same value as JSON, serialized by the type if it fits."""
     issues: tuple[FieldIssue, ...] = ()
-    """The first ones, in the order of the type."""
+    """The first issues, in the order of the type."""
     more: int = 0
-    """The number of the others."""
+    """Number of further issues."""
 
 
 class PartReader:
-    """Reads answers of one type in parts."""
+    """Reads responses of one type in parts."""
 
     def __init__(self, type_: object) -> None:
         core = forgiving(core_schema_of(type_))
@@ -61,7 +61,7 @@ class PartReader:
         self._containers: dict[int, object] = {}
 
     def read(self, document: Json) -> Parts:
-        """Return the parts of an answer that does not fit."""
+        """Return the parts of a response that does not fit."""
         reading = _Reading(self)
         value, json = reading.part(self._root, document, (), {})
         issues = reading.issues
@@ -73,7 +73,7 @@ class PartReader:
         )
 
     def validator(self, node: Any, config: Any) -> Callable[..., Any]:
-        """Return the validator of a part of the type; `config` is that of the class around it."""
+        """Return the validator for a part of the type; `config` is the config of the class around it."""
         validate = self._validators.get(id(node))
         if validate is None:
             whole = {"type": "definitions", "schema": node, "definitions": [*self._definitions.values()]}
@@ -126,7 +126,7 @@ class PartReader:
 
 
 class _Reading:
-    """The reading of one answer."""
+    """The reading of one response."""
 
     def __init__(self, reader: PartReader) -> None:
         self._reader = reader
@@ -134,7 +134,7 @@ class _Reading:
         self.issues: list[FieldIssue] = []
 
     def part(self, node: Any, document: Json, keys: Keys, config: Any) -> tuple[Any, Json]:
-        """Return the value of a part of the answer, and its JSON."""
+        """Return the value of a part of the response, and its JSON."""
         self._steps -= 1
         if self._steps < 0 or len(keys) > _DEEPEST:
             if not self.issues or self.issues[-1].message != _UNCHECKED:
@@ -176,7 +176,7 @@ class _Reading:
         return made
 
     def _own_error(self, node: object, document: Json, config: object) -> ErrorDetails | None:
-        """Return the first error of a list or a map itself; None if its parts alone do not fit."""
+        """Return the first error of a list or a map itself; None if only its parts do not fit."""
         self._steps -= 1
         try:
             self._reader.validator(self._reader.container(node), config)(to_json(document))
@@ -204,13 +204,13 @@ class _Reading:
                 self.issues.append(
                     FieldIssue(keys=(*keys, key), constraint="missing_field", message=LEFT_OUT)
                 )
-        value = model.model_construct({*values})  # by name: an alias may be the name of another attribute
+        value = model.model_construct({*values})  # an alias can be another attribute's name
         held = value.__dict__ | values
         object.__setattr__(value, "__dict__", {name: held[name] for name in schema["fields"] if name in held})
         if "extras_schema" in schema:
             object.__setattr__(value, "__pydantic_extra__", others)
             written |= others
-        elif is_missed:  # it may be there under another key
+        elif is_missed:  # it might be present under another key
             written |= others
         return value, written
 
@@ -218,7 +218,7 @@ class _Reading:
 def _without_refs(core: object, shared: Set[str]) -> object:
     """Return a core schema in which only shared definitions have a name, so that each part can be built.
 
-    Of a list one error is enough, since its items are read one by one then.
+    For a list, one error is enough, because its items are then read one by one.
     """
     made = mapped(core, lambda node: _without_refs(node, shared))
     if made["type"] == "list":
@@ -227,7 +227,7 @@ def _without_refs(core: object, shared: Set[str]) -> object:
 
 
 def _values_of(union: Any) -> Iterator[object]:
-    """Yield the branches of a union that take more than null."""
+    """Yield the branches of a union that accept more than null."""
     for choice in union["choices"]:
         branch = choice[0] if isinstance(choice, tuple) else choice
         if branch["type"] != "none":
@@ -235,7 +235,7 @@ def _values_of(union: Any) -> Iterator[object]:
 
 
 def _branch(union: Any, value: Json) -> object:
-    """Return the branch whose tag a value has; None for none."""
+    """Return the branch with the tag of a value; None if there is none."""
     discriminator, choices = union["discriminator"], union["choices"]
     tag = discriminator(value) if callable(discriminator) and isinstance(value, dict) else None
     is_told = isinstance(tag, str | int) and isinstance(value, dict) and tag in value.values()
@@ -250,7 +250,7 @@ def _may_be_absent(field: Any) -> bool:
 
 
 def _written(value: object, document: Json) -> Json:
-    """Return the JSON of a part that fits: objects as their classes write them, other values as received."""
+    """Return the JSON of a part that fits: objects as their classes serialize them, others as received."""
     match value, document:
         case list(), list():
             return [_written(item, part) for item, part in zip(value, document, strict=True)]

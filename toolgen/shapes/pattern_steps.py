@@ -1,8 +1,8 @@
 """The cost of matching a pattern in steps for each character, estimated from its text.
 
-Rust's regex builds a deterministic automaton as it reads, and remembers it while it is small. Of a pattern
-with few states it is; that of one with many may be made anew at each character, with all states that are live
-there. A pattern with look-around or back-references runs on an engine that backtracks.
+Rust's regex builds a deterministic automaton while it reads, and caches it if it is small. The automaton of a
+pattern with few states is cached; with many states, it might be rebuilt at each character, with all states
+that are live there. A pattern with look-around or back-references runs on an engine that backtracks.
 """
 
 from __future__ import annotations
@@ -16,25 +16,25 @@ from .steps import take_steps
 A_STEP: Final = 16
 """Parts of a step: a pattern with few states takes one part for each character."""
 A_MATCH: Final = 40
-"""Steps of one match of one string, beside those that its pattern takes."""
+"""Steps for one match of one string, in addition to the steps of its pattern."""
 _FEW: Final = 12
-"""States of a pattern whose automaton is remembered: 2 to the power of it are some thousand."""
+"""States of a pattern whose automaton is cached: 2 to this power is some thousand."""
 _BUILT: Final = 20 * A_STEP
-"""Parts for each character where the automaton is built as it is read, beside those of the live states."""
+"""Parts for each character if the automaton is built while reading, in addition to the live states."""
 _LIVE: Final = A_STEP // 4
-"""Parts for each state that may be live."""
+"""Parts for each state that can be live."""
 _LIVE_WIDE: Final = 10
-"""The same where its characters may be of more than one byte, with a state for each."""
+"""Parts for each state that can be live, if characters can have several bytes, with a state for each."""
 _WIDE: Final = re.compile(r"\\[dwspuDWSP]|\[\^|\.|\(\?[a-z]*i|[^\x00-\x7f]")
 _SHORT: Final = 128
-"""Bytes of a text that cannot bring more copies of one repeated character to life."""
+"""Maximum size of a short text, in bytes; it makes at most as many copies of a repeated character live."""
 _VERBOSE: Final = re.compile(r"\(\?[a-zA-Z]*x")
-"""The flag with which a pattern may have comments, whose text says nothing of it."""
+"""The flag that allows comments in a pattern, so that its text is not meaningful."""
 _ENDS_OF_WORDS: Final = re.compile(r"\\[bB]")
-"""Pattern parts that no automaton finds in a text beyond ASCII."""
+"""Pattern parts that no automaton can match in a text beyond ASCII."""
 _MOST: Final = 10**9
 _BACKTRACKS: Final = re.compile(r"\(\?(?!:)|\\[1-9kKGbB]|(?:[*+?]|\{[0-9,]+\})\+")
-"""Look-around, back-references, atomic groups, ends of words: what may be one of them, and flags."""
+"""Look-around, back-references, atomic groups, ends of words, possible forms of these, and flags."""
 _TERM: Final = re.compile(
     r"\\(?:[pPx]\{[^}]*\}|u\{[^}]*\}|u[0-9A-Fa-f]{4}|x[0-9A-Fa-f]{2}|.)"
     r"|\[(?:\\.|[^\]\\])*\]|\(\?(?:[:=!>]|<[=!]|P?<[^>]*>|[a-zA-Z-]+:?)|\{(?P<least>[0-9]+)(?:,(?P<most>[0-9]*))?\}|.",
@@ -43,14 +43,14 @@ _TERM: Final = re.compile(
 
 
 def may_backtrack(pattern: str) -> bool:
-    """Return whether a pattern may have what an engine without backtracking cannot match."""
+    """Return whether a pattern might have parts that an engine without backtracking cannot match."""
     return _BACKTRACKS.search(pattern) is not None
 
 
 def parts_a_character(pattern: str, longest: int = _MOST) -> int:
-    """Return the parts of a step, `A_STEP` to one, that a match takes for each character at most.
+    """Return the maximum parts of a step, `A_STEP` to one, that a match takes for each character.
 
-    `longest` are the bytes of the text.
+    `longest` is the maximum size of the text in bytes.
     """
     live = _MOST if _VERBOSE.search(pattern) else _live_states(pattern, longest)
     each = _LIVE if _WIDE.search(pattern) is None else _LIVE_WIDE
@@ -67,10 +67,10 @@ def _parts_of_short(pattern: str) -> int:
 def take_match(pattern: str, text: str, parts: int) -> None:
     """Take the steps of a match by an engine that does not backtrack.
 
-    `parts` are those of the pattern for any text.
+    `parts` are the parts of the pattern for any text.
 
     Raises:
-        TooComplexError: so many are not left.
+        TooComplexError: too few steps are left.
     """
     is_ascii = text.isascii()
     size = len(text) if is_ascii else len(text.encode(errors="surrogatepass"))
@@ -82,24 +82,25 @@ def take_match(pattern: str, text: str, parts: int) -> None:
 
 
 def _live_states(pattern: str, longest: int) -> int:
-    """Return a bound of the states that may be live at one character.
+    """Return a bound for the number of states that can be live at one character.
 
-    In an anchored pattern one is, up to the first term of variable length; from there on each term may be, as
-    often as it is repeated; of a repeated character, each copy began at another place of the text.
+    In an anchored pattern, one state is live up to the first term of variable length; from there on, each
+    term can be, once for each repetition; each copy of a repeated character began at another position of the
+    text.
     """
     groups = [0]
-    """The states of the groups that are open, the outermost first."""
+    """Numbers of states in the open groups, the outermost first."""
     fixed = 0 if not pattern.startswith("^") else None
-    """The states before the first term of variable length; None before it."""
+    """Number of states before the first term of variable length; None until that term."""
     last, is_group = 0, False
-    """The states of the last term, which a quantifier repeats."""
+    """Number of states of the last term, which a quantifier repeats."""
     for term in _TERM.finditer(pattern):
         text = term[0]
         if text in "*+?|" or term["most"] is not None:
             if fixed is None:
                 in_place = len(groups) == 1 and text != "|"
                 fixed = groups[0] - last if in_place else 0 if len(groups) == 1 else groups[0]
-                if in_place and not is_group:  # one atom, entered at one place
+                if in_place and not is_group:  # one atom, entered at one position
                     last = 0
         elif text.startswith("("):
             groups.append(0)

@@ -1,8 +1,8 @@
-"""Regular expressions: from ECMA-262, which JSON Schema names, to Rust's regex, which pydantic runs.
+"""Regular expressions: from ECMA-262, which JSON Schema specifies, to Rust's regex, which pydantic runs.
 
-Both dialects read the same text differently: Rust's `\\d`, `\\w`, `\\s` and `\\b` know all of
-Unicode, its `.` stops only at a line feed, and `[` and `&&` mean something inside a class. The
-translation writes out what ECMA-262 means; what Rust cannot say is refused by name.
+Both dialects interpret the same text differently: Rust's `\\d`, `\\w`, `\\s` and `\\b` match all of Unicode,
+its `.` stops only at a line feed, and `[` and `&&` are special inside a class. The translation spells out the
+meaning of ECMA-262; an error names each part that Rust cannot express.
 """
 
 from __future__ import annotations
@@ -43,22 +43,22 @@ def to_rust(pattern: str) -> str:
 
 
 def translated(pattern: str) -> str:
-    """Return the same, of what may not compile.
+    """Return the pattern in Rust's dialect, without checking that it compiles.
 
     Raises:
-        PatternError: as `to_rust`, unless it does not compile.
+        PatternError: as for `to_rust`, except if it does not compile.
     """
     return _Translator(pattern).run()
 
 
 class _Translator:
-    """Reads the pattern from left to right, one term at a time."""
+    """Translates the pattern from left to right, one term at a time."""
 
     def __init__(self, pattern: str) -> None:
         self._text = pattern
         self._at = 0
         self._repeats = False
-        """Whether the last term may be followed by a quantifier."""
+        """Whether a quantifier can follow the last term."""
 
     def run(self) -> str:
         out = []
@@ -175,7 +175,7 @@ class _Translator:
 
 
 def _escaped(char: str) -> str:
-    """Return the character as it stands for itself in Rust's regex, in a class and outside."""
+    """Return the character as a literal in Rust's regex, inside and outside of a class."""
     if char.isascii() and (char.isalnum() or char in " _"):
         return char
     if char.isascii() and char.isprintable():

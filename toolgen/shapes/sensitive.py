@@ -1,13 +1,13 @@
 """The places of sensitive values in a document, and the redaction of documents.
 
-A place is a JSON Pointer (RFC 6901), with three steps more:
+A place is a JSON Pointer (RFC 6901), with three additional steps:
 
-- `*` goes to every item of an array and every key of a map; an index goes to one item.
-- `~!kind~!card~!cash` goes into a branch of a union: it stays at the object, and is taken unless `kind` is
-  `card` or `cash`, which are the other branches. So an unknown tag takes all branches.
-- `~^2` ends a place: what stands there has the same places as what is two steps above it.
+- `*` leads to every item of an array and every key of a map; an index leads to one item.
+- `~!kind~!card~!cash` leads into a branch of a union: it stays at the object, and applies unless `kind` is
+  `card` or `cash`, which are the other branches. So all branches apply to an unknown tag.
+- `~^2` ends a place: the value there has the same places as the value two steps above.
 
-No key is spelled like the last two, since `~` is escaped in keys.
+No key is written like the last two, because `~` is escaped in keys.
 """
 
 from __future__ import annotations
@@ -28,18 +28,18 @@ EVERY: Final = "*"
 _UNLESS: Final = "~!"
 _AGAIN: Final = "~^"
 _OUTER: Final = (ArrayType, MapType, NullableType, UnionType, RefType)
-"""Types that have others in them."""
+"""Types that contain other types."""
 _Steps: TypeAlias = tuple[str, ...]
-"""The steps of a place, keys escaped."""
+"""The steps of a place, with keys escaped."""
 
 
 def unless(tag: str, others: Iterable[str]) -> str:
-    """Return the step into a branch of a union: taken unless the tag has one of the values of others."""
+    """Return the step into a branch of a union, which applies unless the tag has one of the other values."""
     return "".join(f"{_UNLESS}{escaped(part)}" for part in (tag, *others))
 
 
 def again(above: int) -> str:
-    """Return the last step of a place where an object is of the type of what is so many steps above."""
+    """Return the last step of a place, for a value with the same places as the value `above` steps above."""
     return f"{_AGAIN}{above}"
 
 
@@ -49,10 +49,10 @@ def place_of(steps: Iterable[str]) -> str:
 
 
 def pointers_of(places: Iterable[str]) -> tuple[str, ...]:
-    """Return JSON Pointers, in which `*` is any item or key, to all that is at the places and maybe more.
+    """Return JSON Pointers, with `*` for any item or key, that cover at least all values at the places.
 
-    What one branch of a union calls sensitive is so in every branch, and where a type comes again inside
-    itself, the whole inner value is.
+    A place in one branch of a union covers all branches, and if a type is nested in itself, the whole inner
+    value is covered.
     """
     return tuple(dict.fromkeys(map(_pointer, places)))
 
@@ -63,14 +63,14 @@ def _pointer(place: str) -> str:
 
 
 def sensitive_places(root: ObjectType, objects: Objects) -> tuple[str, ...]:
-    """Return where values of an object are sensitive, in the order of its fields, each place once."""
+    """Return the places of an object's sensitive values, in the order of its fields, each place once."""
     return tuple(dict.fromkeys(map(place_of, _of_object(root, objects, {}, 0))))
 
 
 def _of_object(
     object_: ObjectType, objects: Objects, outer: Mapping[str, int], depth: int
 ) -> Iterator[_Steps]:
-    """Yield the steps from an object, which is at a depth; `outer` has the depth of those around it."""
+    """Yield the steps from an object at a depth; `outer` has the depths of the objects around it."""
     around = {**outer, object_.name: depth}
     for field in object_.fields:
         if field.sensitive:
@@ -117,7 +117,7 @@ def _has_sensitive(object_: ObjectType, objects: Objects, seen: set[str]) -> boo
 
 
 class _Node:
-    """What places say of one value, and by their steps of the values in it."""
+    """The places that apply to one value, and by step those of the values in it."""
 
     __slots__ = ("again", "branches", "is_sensitive", "steps")
 
@@ -127,7 +127,7 @@ class _Node:
         self.branches: dict[str, _Node] = {}
         """The branches of a union, by their steps."""
         self.again: list[_Node] = []
-        """Nodes above that say the same of this value."""
+        """Nodes above whose places also apply to this value."""
 
     def step(self, step: str) -> _Node:
         """Return the node after a step."""
@@ -153,7 +153,7 @@ def _root(places: Iterable[str]) -> _Node:
 
 
 def _all_of(nodes: Sequence[_Node], value: object) -> list[_Node]:
-    """Return all nodes of a value: these, those above that say the same, and those of its branch."""
+    """Return all nodes of a value: these, the nodes above that apply to it, and the nodes of its branch."""
     nodes_of_all: list[_Node] = []
     left = list(nodes)
     while left:
@@ -166,7 +166,7 @@ def _all_of(nodes: Sequence[_Node], value: object) -> list[_Node]:
 
 
 def _may_be(step: str, value: object) -> bool:
-    """Return whether a value may be of the branch of a union: no other one has its tag."""
+    """Return whether a value can belong to the branch of a union: no other branch has its tag."""
     tag, *others = (tokens_of(f"/{part}")[0] for part in step.split(_UNLESS)[1:])
     written = value.get(tag) if isinstance(value, dict) else None
     return not isinstance(written, str) or written not in others
@@ -180,29 +180,29 @@ _Tokens: TypeAlias = tuple[str | int, ...]
 
 
 def redacted(value: Any, places: Iterable[str], instead: Json = None) -> Any:
-    """Return a copy of a JSON value with `instead`, by default `MARKER`, for what is at the places.
+    """Return a copy of a JSON value with `instead`, by default `MARKER`, for the values at the places.
 
-    Null and what is absent stay so.
+    Null and absent values are unchanged.
     """
     return _with_each(value, places, lambda _, __: dict(MARKER) if instead is None else instead)
 
 
 def values_at(value: object, places: Iterable[str]) -> list[object]:
-    """Return the values at the places, of JSON or of what pydantic makes of a model in Python."""
+    """Return the values at the places, of JSON or of a model as Python objects."""
     values: list[Any] = []
     _with_each(value, places, lambda _, inner: values.append(inner))
     return values
 
 
 def pointers_at(value: object, places: Iterable[str]) -> tuple[str, ...]:
-    """Return the JSON Pointers to the values of a document that are at the places."""
+    """Return the JSON Pointers to the values of a document at the places."""
     pointers: list[str] = []
     _with_each(value, places, lambda tokens, _: pointers.append(pointer_of(tokens)))
     return tuple(pointers)
 
 
 def _with_each(value: object, places: Iterable[str], instead: Callable[[_Tokens, object], object]) -> object:
-    """Return a copy of a value, with what `instead` returns of each value at the places."""
+    """Return a copy of a value, with each value at the places replaced by the result of `instead`."""
     root = _root(places)
     is_plain = not (root.steps or root.branches or root.is_sensitive)
     return value if is_plain else _replaced(value, [root], (), instead)
@@ -222,7 +222,7 @@ def _replaced(
                 key: _replaced(inner, _below(nodes, str(key)), (*tokens, str(key)), instead)
                 for key, inner in value.items()
             }
-        case list() | tuple() | set() | frozenset() | deque():  # in Python
+        case list() | tuple() | set() | frozenset() | deque():  # types of Python values
             return [
                 _replaced(inner, _below(nodes, str(at)), (*tokens, at), instead)
                 for at, inner in enumerate(value)

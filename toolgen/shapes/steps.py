@@ -1,7 +1,7 @@
 """The budget of one document: the steps that patterns, unions and rules share during its validation.
 
 Steps are counted, not timed, so that a document has the same outcome on every machine. They are an upper
-bound of the work, and are taken before it is done.
+bound of the work, and are taken before the work is done.
 """
 
 from __future__ import annotations
@@ -12,7 +12,10 @@ from typing import Final
 from .issues import TooComplexError
 
 MOST_STEPS: Final = 1_000_000
-"""Steps for one document. One takes some 50 ns, such as one look at a value by a schema."""
+"""Maximum number of steps for one document.
+
+A step, for example one visit of a value by a schema, takes about 50 ns.
+"""
 
 
 class Steps:
@@ -24,10 +27,10 @@ class Steps:
         self.left = left
 
     def take(self, number: int) -> None:
-        """Take so many steps.
+        """Take this number of steps.
 
         Raises:
-            TooComplexError: so many are not left; nor are any from then on.
+            TooComplexError: fewer steps are left; from then on, none are.
         """
         self.left -= number
         if self.left < 0:
@@ -39,7 +42,7 @@ _current: ContextVar[Steps | None] = ContextVar("toolgen_steps", default=None)
 
 
 class document_steps:
-    """Gives the document that is checked inside the block a budget, or that of the block around it."""
+    """Sets a budget for the document that is checked inside the block, or reuses the enclosing budget."""
 
     __slots__ = ("_token",)
 
@@ -55,10 +58,10 @@ class document_steps:
 
 
 def take_steps(number: int) -> None:
-    """Take steps from the budget of the document that is checked; of no document there is none.
+    """Take steps from the budget of the document that is being checked, if there is one.
 
     Raises:
-        TooComplexError: so many are not left.
+        TooComplexError: fewer steps are left.
     """
     if (steps := _current.get()) is not None:
         steps.take(number)

@@ -18,17 +18,17 @@ from .union_guard import mapped, nodes_of
 T = TypeVar("T")
 
 _PARTS: Final = MOST_STEPS * A_STEP // 4
-"""Parts of steps up to which matches are not counted one by one."""
+"""Parts of steps up to which matches are not counted individually."""
 
 
 def count_patterns(validate: Callable[..., T], schema: AnySchema) -> Callable[..., T]:
     """Return the function that decodes documents by a core schema, or one that counts its steps before.
 
-    That raises `TooComplexError` where they do not suffice.
+    The counting function raises `TooComplexError` if the steps do not suffice.
     """
     patterns = [pattern for node in nodes_of(schema) if (pattern := _pattern(node)) is not None]
     parts = [parts_a_character(pattern) for pattern in patterns]
-    if max(parts, default=0) <= 1:  # a string is matched with one of them, or with few
+    if max(parts, default=0) <= 1:  # a string is matched with few of them
         return validate
     most = _PARTS // sum(parts)
 
@@ -48,7 +48,7 @@ def count_patterns(validate: Callable[..., T], schema: AnySchema) -> Callable[..
 
 
 def _pattern(node: AnySchema) -> str | None:
-    """Return the pattern of a core schema; None without one."""
+    """Return the pattern of a core schema; None if it has none."""
     pattern = node.get("pattern") if node["type"] == "str" else None
     return pattern if isinstance(pattern, str) else None
 

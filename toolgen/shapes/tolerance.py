@@ -1,4 +1,4 @@
-"""Tolerant reading of third-party responses: core schemas that drop what a design does not know.
+"""Tolerant reading of third-party responses: core schemas that drop data unknown to the design.
 
 A document is first read as sent, because unknown keys can identify the branch of a union. If it does not
 match, closed classes of foreign schemas drop keys too, and the other keys select the branch of a union
@@ -43,23 +43,23 @@ def validator_of(core: Any, config: CoreConfig | None = None) -> Callable[..., A
 
 
 def _refuses_keys(node: Any) -> bool:
-    """Return whether a core schema is of the fields of a closed class of a foreign schema."""
+    """Return whether a core schema has the fields of a closed class of a foreign schema."""
     return bool(node.get("extras_keys_schema", {}).get("custom_error_type") == UNKNOWN_KEY)
 
 
 def _tag_of(node: Any) -> str:
-    """Return the key that tells the branches of a designed union apart; "" for any other core schema."""
+    """Return the key that distinguishes the branches of a designed union; "" for any other core schema."""
     tag = node.get("discriminator") if node["type"] == "tagged-union" else None
     return tag if isinstance(tag, str) else ""
 
 
 def forgives(core: object) -> bool:
-    """Return whether `forgiving` makes another core schema than `tolerant`."""
+    """Return whether `forgiving` creates another core schema than `tolerant`."""
     return any(_refuses_keys(node) or _tag_of(node) for node in nodes_of(core))
 
 
 def forgiving(core: Any) -> Any:
-    """Return a tolerant core schema that drops keys which foreign classes refuse, and finds missing tags."""
+    """Return a tolerant core schema that drops keys that foreign classes reject, and finds missing tags."""
     definitions = {node["ref"]: node for node in nodes_of(core) if "ref" in node}
     return tolerant(_forgiving(core, CoreShapes(definitions)))
 
@@ -79,7 +79,7 @@ def _forgiving(schema: object, shapes: CoreShapes) -> object:
 
 
 def _tag_finder(tag: str, shapes: Mapping[object, Shape]) -> Callable[[object], object]:
-    """Return what says the tag of a value: its own, else that of the branch which is nearest to its keys."""
+    """Return a function for the tag of a value: its own, or the tag of the branch with the nearest keys."""
 
     def tag_of(value: object) -> object:
         if not isinstance(value, dict):
@@ -90,9 +90,9 @@ def _tag_finder(tag: str, shapes: Mapping[object, Shape]) -> Callable[[object], 
 
 
 def tolerant(schema: object) -> Any:
-    """Return a core schema whose designed classes drop the properties that they do not know.
+    """Return a core schema whose designed classes drop unknown properties.
 
-    Classes of foreign schemas, and open ones, have rules of their own for these.
+    Classes of foreign schemas, and open ones, have their own rules for these.
     """
     made = mapped(schema, tolerant)
     config = made.get("config", {})
@@ -106,7 +106,7 @@ def core_schema_of(type_: Any) -> Any:
     if isinstance(type_, type) and issubclass(type_, BaseModel):
         type_.model_rebuild()
         return type_.__pydantic_core_schema__
-    from .foreign.model import exact_adapter  # few results are of one
+    from .foreign.model import exact_adapter  # few results need it
 
     return exact_adapter(type_).core_schema
 
@@ -120,11 +120,11 @@ def known_keys(core: object) -> Iterator[str]:
 
 NO_BRANCH: Final = "matches none of the documented alternatives"
 _LONGEST_LIST: Final = 200
-"""Characters of the values of an enumeration in an issue."""
+"""Maximum length of the values of an enum in an issue, in characters."""
 
 
 def issue_of(error: ErrorDetails, keys: Keys) -> FieldIssue:
-    """Return the issue of a value at these keys of an answer, by the first error of its validator."""
+    """Return the issue of a value at these keys of a response, from the first error of its validator."""
     kind, context = error["type"], context_of(error)
     if (expected := TYPES.get(kind)) is not None:
         return type_issue(keys, (expected,), json_type(error["input"]))

@@ -1,8 +1,8 @@
 """Unions whose branches would be tried repeatedly, selected by the shape of the value instead.
 
-pydantic tries each branch of a union. Where branches lead to the same union again, each level of a document
-doubles the work. Here one branch is tried where the shape of a value leaves one, and accepts what it would
-have accepted before. Where it leaves several, all are tried within a budget.
+pydantic tries each branch of a union. If branches lead to the same union again, each level of a document
+doubles the work. Here only one branch is tried if the shape of a value leaves one, and it accepts the same
+values as before. If several branches are left, all are tried within a budget.
 """
 
 from __future__ import annotations
@@ -25,17 +25,20 @@ from .union_shapes import Shape
 T = TypeVar("T")
 
 _MOST_WORK: Final = 25_000
-"""Values of one document that may be looked at again, because several branches may accept what holds them."""
+"""Maximum number of values in one document that are visited again, because several branches might fit."""
 _MOST_TIMES: Final = 10
-"""Number of further visits of each value of a document, so that a long list is no reason to give up."""
+"""Maximum number of additional visits of each value in a document, so that long lists are allowed."""
 _A_VISIT: Final = 25
-"""Steps of the document for each of them."""
+"""Steps of the document for each additional visit."""
 _MOST_EXPLAINED: Final = 1_000
-"""The same where no branch can accept it; beyond that, only the nearest branch tells what is wrong."""
+"""Maximum number of values that are visited again although no branch can accept them.
+
+Beyond that, only the nearest branch explains the error.
+"""
 _MOST_WAYS: Final = 8
-"""Branches by which one value may be looked at; a schema with more, or with no end of them, is guarded."""
+"""Maximum number of branch paths to one value; a schema with more, or with unlimited paths, is guarded."""
 _MOST_MEASURED: Final = 100_000
-"""Values of a Python object that are counted; one that holds itself has no end of them."""
+"""Maximum number of counted values in a Python object; a recursive object has unlimited ones."""
 
 
 @dataclass(slots=True)
@@ -44,7 +47,7 @@ class _WorkBudget:
     explained: int = _MOST_EXPLAINED
 
     def affords(self, value: object, times: int, *, may_fit: bool) -> bool:
-        """Take so many visits of a value from the budget, and return whether they were left."""
+        """Take the visits of a value from the budget; return whether enough were left."""
         left = self.left if may_fit else self.explained
         spent = times * _size(value, left // times)
         if spent > left:
@@ -61,7 +64,7 @@ _WORK: Final[ContextVar[_WorkBudget | None]] = ContextVar("work", default=None)
 
 
 def discriminate_unions(schema: AnySchema) -> AnySchema | None:
-    """Return the schema with unions selected by the value's shape; None where trying all is cheap."""
+    """Return the schema with unions selected by the value's shape; None if trying all is cheap."""
     nodes = list(nodes_of(schema))
     definitions = {node["ref"]: node for node in nodes if "ref" in node}
     shapes = CoreShapes(definitions)
@@ -76,7 +79,7 @@ def discriminate_unions(schema: AnySchema) -> AnySchema | None:
         """Return a reference to the branch, which is used twice and built once."""
         if branch["type"] == "definition-ref":
             return branch
-        ref = f"toolgen branch {len(branches)}"  # a name of its own means nothing outside the definitions
+        ref = f"toolgen branch {len(branches)}"  # its own name has no meaning outside the definitions
         branches.append({**branch, "ref": ref})
         return {"type": "definition-ref", "schema_ref": ref}
 
@@ -93,7 +96,7 @@ def discriminate_unions(schema: AnySchema) -> AnySchema | None:
 def within_budget(call: Callable[..., T]) -> Callable[..., T]:
     """Return the function of a guarded schema with a budget for each call.
 
-    The function raises `TooComplexError` when the budget is spent.
+    The function raises `TooComplexError` if the budget is used up.
     """
 
     def bounded(document: Any, **options: object) -> T:
@@ -110,7 +113,7 @@ def within_budget(call: Callable[..., T]) -> Callable[..., T]:
 
 
 def _discriminator(shapes: Mapping[str, Shape], every: str) -> Callable[[object], str]:
-    """Return the function that gives the label of the one possible branch, or that of every branch."""
+    """Return the function that selects the label of the one possible branch, or `every`."""
 
     def choose(value: object) -> str:
         fitting = [label for label, shape in shapes.items() if shape.fits(value)]
@@ -152,7 +155,7 @@ def _labels(node: AnySchema) -> list[str]:
 
 
 def _size(value: object, most: int) -> int:
-    """Return the number of values in a value, itself among them; a larger number than `most` for more."""
+    """Return the number of values in a value, including itself; if it exceeds `most`, any larger number."""
     count, waiting = 0, [value]
     while waiting and count <= most:
         held = waiting.pop()
@@ -170,7 +173,7 @@ def _size(value: object, most: int) -> int:
 
 
 def _overlap(node: AnySchema, shapes: CoreShapes) -> int:
-    """Return how many branches of a union look into one object, or into one array; 0 of what is no union."""
+    """Return how many branches of a union enter the same object or array; 0 if it is not a union."""
     if node["type"] != "union":
         return 0
     types = [shapes.of(choice, has_members=False).types for choice in choices_of(node)]
@@ -178,7 +181,7 @@ def _overlap(node: AnySchema, shapes: CoreShapes) -> int:
 
 
 def _ways(schema: AnySchema, shapes: CoreShapes) -> Iterator[tuple[str | None, int]]:
-    """Yield the definitions that are reached from a schema, and how often; None is an end."""
+    """Yield the definitions that are reached from a schema, with the number of paths; None is a leaf."""
     waiting = [(schema, 1)]
     while waiting:
         node, ways = waiting.pop()
@@ -193,10 +196,10 @@ def _ways(schema: AnySchema, shapes: CoreShapes) -> Iterator[tuple[str | None, i
 
 
 def _most_ways(ways: Mapping[str, Sequence[tuple[str | None, int]]]) -> int:
-    """Return how often one value may be visited from the first part of a schema; or just too many.
+    """Return how often one value can be visited from the first part of a schema, up to the limit plus one.
 
-    `ways` has for each part those that are reached from it. One that leads to itself by two branches doubles
-    them with each level of a document.
+    `ways` has the parts reached from each part. A part that leads to itself by two branches doubles the
+    visits with each level of a document.
     """
     most = dict.fromkeys(ways, 1)
     has_changed = True
@@ -218,7 +221,7 @@ _INNER: Final = frozenset(
 
 
 def nodes_of(schema: AnySchema) -> Iterator[AnySchema]:
-    """Yield a core schema and all those in it."""
+    """Yield a core schema and all nested ones."""
     waiting = [schema]
     while waiting:
         node = waiting.pop()
@@ -240,7 +243,7 @@ def _children(schema: AnySchema) -> list[AnySchema]:
 
 
 def mapped(schema: AnySchema, change: Callable[[AnySchema], AnySchema]) -> AnySchema:
-    """Return the schema with another in the place of each that stands inside it."""
+    """Return the schema with each nested schema replaced."""
     places = _INNER.union(["definitions"]).intersection(schema)
     return {**schema, **{key: _inside(schema[key], change) for key in places}}
 

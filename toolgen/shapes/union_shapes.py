@@ -1,7 +1,7 @@
 """The values that a branch of a union certainly rejects, judged only by type, keys and tags.
 
-A shape never refuses a value that its branch accepts. It is read from a core schema (`core_shapes`), and
-compared with a value without looking further than its members.
+A shape never rejects a value that its branch accepts. It is read from a core schema (`core_shapes`), and
+compared with a value without looking deeper than its members.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Final
 from toolgen.contract.record import frozen_record
 
 Scalar = tuple[bool, object]
-"""A text, a number, a boolean or null; whether it is a boolean tells true from 1."""
+"""A text, a number, a boolean or null; the flag for booleans distinguishes true from 1."""
 
 
 @frozen_record
@@ -27,14 +27,14 @@ class Shape:
     required: frozenset[str] = frozenset()
     """Keys that an object must have."""
     declared: frozenset[str] | None = None
-    """Keys that an object may have; None for any."""
+    """Keys that an object can have; None for any."""
     members: Mapping[str, Shape] = field(default_factory=dict)
     """Shapes of the values of an object by key, as far as type and value determine them."""
     classes: tuple[type, ...] = ()
     """Python classes that accept a value which is not JSON."""
 
     def misfits(self, value: object) -> int:
-        """Return the number of reasons why the branch rejects a value; 0 when it may accept it."""
+        """Return the number of reasons why the branch rejects a value; 0 if it might accept it."""
         match value:
             case dict():
                 if not self._takes("object"):
@@ -48,7 +48,7 @@ class Shape:
                 return 0 if not self.classes or isinstance(value, self.classes) else _WRONG_TYPE
 
     def fits(self, value: object) -> bool:
-        """Return whether the branch may accept a value: `misfits` is 0, found with less work."""
+        """Return whether the branch might accept a value: whether `misfits` is 0, with less work."""
         if not isinstance(value, dict):
             return not self.misfits(value)
         return (
@@ -91,7 +91,7 @@ class Shape:
 
 ANY: Final = Shape()
 _WRONG_TYPE: Final = 1_000
-"""More than any number of keys that one would read."""
+"""Larger than the number of keys in any readable object."""
 
 
 def types_of(value: object) -> tuple[str, ...]:
@@ -114,7 +114,7 @@ def types_of(value: object) -> tuple[str, ...]:
 
 
 def union_shape(shapes: Iterable[Shape]) -> Shape:
-    """Return the shape of a union, by type and value alone."""
+    """Return the shape of a union, only by type and value."""
     types: frozenset[str] = frozenset()
     values: frozenset[Scalar] = frozenset()
     classes: tuple[type, ...] = ()

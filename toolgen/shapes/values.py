@@ -62,7 +62,8 @@ def duration_text(value: dt.timedelta) -> str:
     second = f"{seconds}.{fraction:06}".rstrip("0") if fraction else str(seconds)
     time = "".join(f"{n}{unit}" for n, unit in ((hours, "H"), (minutes, "M")) if n)
     if second != "0":
-        # RFC 3339 Appendix A has no hours followed by seconds; the minutes stand even when zero.
+        # RFC 3339 Appendix A does not allow hours followed by seconds, so the minutes are written even if
+        # zero.
         time += ("0M" if hours and not minutes else "") + f"{second}S"
     text = (f"{days}D" if days else "") + (f"T{time}" if time else "")
     return ("-" if value < dt.timedelta(0) else "") + f"P{text or 'T0S'}"

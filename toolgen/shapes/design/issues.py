@@ -33,29 +33,29 @@ from ..lexical import FORMAT_NAMES
 from ..numbers import one_error_each
 
 _REPEATED: Final = frozenset((*TYPES, *BOUNDS, "missing", "extra_forbidden", "literal_error"))
-"""Errors whose issue follows from their type, their place and the type of the value."""
+"""Error types whose issue depends only on the type, the location and the type of the value."""
 _OF_KEYS: Final = frozenset((*BOUNDS, "string_pattern_mismatch"))
-"""Errors of a key of a map."""
+"""Error types of a map's key."""
 _MOST_KNOWN: Final = 1_000
-"""Issues that one codec remembers."""
+"""Maximum number of issues that one codec caches."""
 _DEEPEST_KNOWN: Final = 20
-"""Keys of the place of such an issue."""
+"""Maximum number of keys in the location of a cached issue."""
 _MOST_DOCUMENTS: Final = 100
-"""Documents whose findings one codec remembers."""
+"""Maximum number of documents whose findings one codec caches."""
 _MOST_TOGETHER: Final = 20
-"""Errors of such a document."""
+"""Maximum number of errors in such a document."""
 _LONGEST_KEPT: Final = 32_768
-"""Bytes of the JSON of its issues: each lists the values of an enumeration, which may be long."""
+"""Maximum size of its issues as JSON, in bytes; each one lists the values of an enum, which can be long."""
 
 _Mistakes = tuple[int, tuple[tuple[str, Keys, type], ...]]
 """Number of requested issues, and the pydantic errors of a document whose issues are all repeated."""
 
 
 class IssueReader:
-    """Converts pydantic's errors of one codec into issues; reads the schema only where it must."""
+    """Converts pydantic's errors of one codec into issues; reads the schema only if necessary."""
 
     def __init__(self, schema: Mapping[str, object], *, most_known: int = _MOST_KNOWN) -> None:
-        """Construct a reader of a codec's schema, which caches so many issues."""
+        """Construct a reader of a codec's schema, which caches at most `most_known` issues."""
         self.schema = schema
         self._most_known = most_known
         text = json.dumps(schema)
@@ -69,12 +69,12 @@ class IssueReader:
         return self.findings(errors, len(errors)).issues
 
     def findings(self, errors: list[ErrorDetails], most: int) -> Findings:
-        """Return the first issues, at most so many of them, and the number of further ones."""
+        """Return the first issues, at most `most`, and the number of further ones."""
         each = one_error_each(errors) if self._has_numbers else errors
         size = len(self._issues_by_error)
         issues = tuple([self._issue(error) for error in each[:most]])
         findings = Findings(issues=issues, more=max(0, len(each) - most))
-        has_new = size != len(self._issues_by_error)  # of which none may come again, and together less so
+        has_new = size != len(self._issues_by_error)  # a new issue, or combination, might not recur
         may_recur = not has_new and len(errors) <= _MOST_TOGETHER and all(map(_is_repeated, errors))
         if may_recur and len(findings.as_bytes()) <= _LONGEST_KEPT:
             if len(self._findings_by_mistakes) >= _MOST_DOCUMENTS:
@@ -85,26 +85,26 @@ class IssueReader:
         return findings
 
     def repeated(self, error: ValidationError, most: int) -> Findings | None:
-        """Return the `findings` of the same mistakes in an earlier document; None if there was none."""
+        """Return the cached `findings` of an earlier document with the same errors, or None."""
         if error.error_count() > _MOST_TOGETHER:
             return None
-        # Their context is a third of the time, and what is known does not follow from it.
+        # Reading the context takes a third of the time, and the cache key does not depend on it.
         errors = error.errors(include_url=False, include_context=False)
         return self._findings_by_mistakes.get(_mistakes(errors, most))
 
     def keys(self, loc: Keys) -> Keys:
-        """Return the keys of the document at a location of pydantic's."""
+        """Return the keys of the document at a location in pydantic's notation."""
         return loc if self._direct else self._walk(loc)[0]
 
     def _issue(self, error: ErrorDetails) -> FieldIssue:
-        """Return the issue of an error; the cached one where it occurred before."""
+        """Return the issue of an error, from the cache if the same error occurred before."""
         key = (error["type"], error["loc"], type(error["input"]))
         issue = self._issues_by_error.get(key)
         if issue is None:
             issue = self._new_issue(error)
             if not _is_repeated(error):
                 return issue
-            # Names that a model has made up come without end.
+            # The number of key names that a model can invent is unlimited.
             if len(self._issues_by_error) >= self._most_known:
                 self._issues_by_error.clear()
             self._issues_by_error[key] = issue
@@ -113,7 +113,7 @@ class IssueReader:
     def _new_issue(self, error: ErrorDetails) -> FieldIssue:
         kind, loc = error["type"], error["loc"]
         if loc[-1:] == ("[key]",) and loc[-2:-1] == (error["input"],) and kind in _OF_KEYS:
-            return self._key_issue(error)  # and not of the value of a key that is called so
+            return self._key_issue(error)  # and not an issue of the value under a key named "[key]"
         keys = self.keys(loc)
         if (expected := TYPES.get(kind)) is not None:
             return type_issue(keys, (expected,), json_type(error["input"]))
@@ -138,7 +138,7 @@ class IssueReader:
                 return other_issue(keys, error)
 
     def _key_issue(self, error: ErrorDetails) -> FieldIssue:
-        """Return the issue of a map's key; it stands at the path of the property."""
+        """Return the issue of a map's key; its path is the path of the property."""
         keys, _ = self._walk(error["loc"][:-1])
         if (bound := BOUNDS.get(error["type"])) is not None:
             return _bound_issue(keys, bound, error)
@@ -158,7 +158,7 @@ class IssueReader:
         return not_among((*keys, tag), allowed)
 
     def _walk(self, loc: Keys) -> tuple[Keys, Mapping[str, object]]:
-        """Return the keys of the document and the schema node at a location of pydantic's.
+        """Return the keys of the document and the schema node at a location in pydantic's notation.
 
         pydantic puts the tag of a union among the keys.
         """
@@ -185,7 +185,7 @@ class IssueReader:
 
 
 def has_foreign(errors: list[ErrorDetails]) -> bool:
-    """Return whether an error is of a value of a foreign schema inside a designed one."""
+    """Return whether an error concerns a value of a foreign schema inside a designed type."""
     return any(BOUNDARY in error["loc"] for error in errors)
 
 
@@ -194,7 +194,7 @@ def _mistakes(errors: list[ErrorDetails], most: int) -> _Mistakes:
 
 
 def _is_repeated(error: ErrorDetails) -> bool:
-    """Return whether an error has the same issue in each document, and takes little memory."""
+    """Return whether an error has the same issue in every document, and takes little memory."""
     loc = error["loc"]
     if error["type"] not in _REPEATED or (loc and loc[-1] == "[key]"):
         return False
@@ -234,7 +234,7 @@ def _tag(branch: Mapping[str, Any]) -> object:
 
 
 def _enum_issue(keys: Keys, node: Mapping[str, Any]) -> FieldIssue:
-    """Return the issue of a value that is none of those of an enum."""
+    """Return the issue of a value that is not among the values of an enum."""
     if "oneOf" in node:
         choices = node["oneOf"]
         meanings = [choice.get("title", "") for choice in choices]

@@ -25,7 +25,7 @@ class _NullKept:
 
 
 class _AnyJson:
-    """Marks a field that takes any JSON value."""
+    """Marks a field that accepts any JSON value."""
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: object, handler: GetCoreSchemaHandler) -> object:
@@ -75,7 +75,7 @@ class Injected(Generic[T]):
     @overload
     def __get__(self, instance: ToolModel, owner: type) -> T: ...
     def __get__(self, instance: ToolModel | None, owner: type) -> T | Self:
-        """Raise: a value that is set is an attribute of the instance, and hides this descriptor.
+        """Raise: a value that was set is an attribute of the instance, and hides this descriptor.
 
         Raises:
             NotInjectedError: the value was not set.
@@ -139,7 +139,7 @@ class ToolModel(BaseModel):
     def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         schema = handler(source)
         model: Any = handler.resolve_ref_schema(schema)
-        while model["type"] != "model":  # a validator of the author's stands around the model
+        while model["type"] != "model":  # a validator of the author wraps the model
             model = model["schema"]
         metadata = model.setdefault("metadata", {})
         if _DONE not in metadata:
@@ -152,12 +152,12 @@ class ToolModel(BaseModel):
                 model["serialization"] = cs.wrap_serializer_function_ser_schema(serializer, info_arg=True)
         return schema
 
-    # What an instance shows of itself leaves out what `Injected` keeps in it.
+    # The views of an instance exclude the values that `Injected` stores in its `__dict__`.
 
     def __iter__(self) -> Generator[tuple[str, Any], None, None]:
         """Yield the name and the value of each field that is not absent.
 
-        So `Other(**dict(this))` keeps what is absent and what is null, where the fields are the same.
+        So `Other(**dict(this))` preserves absent fields and nulls if both classes have the same fields.
         """
         for name, value in _only_fields(self, vars(self)).items():
             if value is not None or name in self.model_fields_set:
@@ -168,10 +168,10 @@ class ToolModel(BaseModel):
 
 
 class OpenModel(ToolModel):
-    """An object that takes keys beyond its fields, and keeps them in `model_extra`.
+    """An object that accepts keys beyond its fields, and stores them in `model_extra`.
 
-    Each may have any JSON value, null too. It is written back under its key, after the fields and as it
-    came. In Python such keys are given as `**{"key": value}`.
+    Each can have any JSON value, including null. It is written back under its key, after the fields and
+    unchanged. In Python, such keys are passed as `**{"key": value}`.
     """
 
     model_config = ConfigDict(extra="allow")
@@ -187,17 +187,17 @@ def _only_fields(model: ToolModel, values: Mapping[str, object]) -> dict[str, ob
 
 
 def _fields_of(schema: Any) -> Any:
-    """Return the core schema of the fields of a model."""
+    """Return the core schema of a model's fields."""
     while schema["type"] != "model-fields":
         schema = schema["schema"]
     return schema
 
 
 def _null_keeping(schema: Any) -> cs.WrapSerializerFunction | None:
-    """Return the serializer of nulls that are values, which `exclude_none` removes.
+    """Return the serializer that preserves nulls that are values, which `exclude_none` removes.
 
-    Read from the core schema of the fields: the class may not know its fields yet, when they name classes
-    below it.
+    It is derived from the core schema of the fields: the class might not know its fields yet if they refer to
+    classes defined below it.
     """
     is_open = "extras_schema" in schema
     fields = [
@@ -227,7 +227,7 @@ def _null_keeping(schema: Any) -> cs.WrapSerializerFunction | None:
 
 
 def further_keys(value: OpenModel) -> dict[str, Any]:
-    """Return the keys beyond the fields of a model, as keyword arguments of another with its fields."""
+    """Return the keys beyond a model's fields, as keyword arguments for another model with its fields."""
     return {
         key: item for key, item in (value.model_extra or {}).items() if key not in type(value).model_fields
     }

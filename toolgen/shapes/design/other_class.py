@@ -10,11 +10,11 @@ from toolgen.contract.errors import HINT
 from .model import ToolModel
 
 _MOST_FIELDS: Final = 4
-"""Fields that the hint names."""
+"""Maximum number of fields that the hint shows."""
 
 
 def other_class_text(model: type, value: object) -> str:
-    """Return the message with its hint; of the value it names the class alone."""
+    """Return the message with its hint; it shows only the class of the value."""
     if isinstance(value, type):
         kind = f"the class {value.__name__}"
     else:
@@ -44,7 +44,7 @@ def _has_same_fields(model: type, value: object) -> bool:
 
 
 def _usage(model: type) -> str:
-    """Return how the class is constructed, with the fields that are required: `AddNoteResult(id=…)`."""
+    """Return an expression that constructs the class with its required fields: `AddNoteResult(id=…)`."""
     fields = model.model_fields if issubclass(model, ToolModel) else {}
     names = [f"{name}=…" for name, field in fields.items() if field.is_required()]
     shown = names if len(names) <= _MOST_FIELDS else [*names[:_MOST_FIELDS], "…"]

@@ -16,8 +16,8 @@ _SCALARS: Final = (str, int, float, bool, NoneType)
 def holds_scalars(model: object) -> bool:
     """Return whether it is a class of frozen instances whose fields are texts, numbers, booleans and null.
 
-    A validator of the author's may return anything, whatever the type of its field is, and nothing checks
-    a default.
+    The author's own validator can return anything, whatever the type of its field is, and a default is not
+    validated.
     """
     if not (isinstance(model, type) and issubclass(model, ToolModel)):
         return False

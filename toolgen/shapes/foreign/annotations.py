@@ -1,4 +1,4 @@
-"""Limits of dates, durations and decimals in a schema by toolgen, read from its annotations."""
+"""Limits of dates, durations and decimals in schemas written by toolgen, read from its annotations."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ def is_annotated(schema: Mapping[str, object]) -> bool:
 
 
 def annotated_type(schema: Mapping[str, Any]) -> ScalarType | None:
-    """Return the type by the format and annotations of a text; None if they give none.
+    """Return the type for the format and annotations of a string schema; None if they define none.
 
-    Its limits leave a value, as far as bounds tell.
+    The bounds of the limits leave at least one value.
     """
     kind = _kind_of(schema)
     if kind is None:
@@ -48,7 +48,7 @@ def annotated_type(schema: Mapping[str, Any]) -> ScalarType | None:
 def is_written_by_toolgen(schema: Mapping[str, object]) -> bool:
     """Return whether a schema has annotations, and its description ends with their sentence.
 
-    Both agree in what toolgen writes; elsewhere a keyword of the same name may mean anything.
+    toolgen writes both consistently; in other schemas a keyword of the same name can mean anything.
     """
     type_ = annotated_type(schema) if is_annotated(schema) else None
     description = schema.get("description")
@@ -56,7 +56,7 @@ def is_written_by_toolgen(schema: Mapping[str, object]) -> bool:
 
 
 def without_limits(description: str, type_: DataType) -> str:
-    """Return the author's description of a value: without the sentence of its limits."""
+    """Return the author's description of a value, without the sentence of its limits."""
     return description.removesuffix(limits_sentence(type_)).rstrip()
 
 

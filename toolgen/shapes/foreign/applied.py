@@ -1,6 +1,6 @@
 """The subschemas that a validator applies, in any draft: to the same value, and to its members and items.
 
-A keyword that means nothing in the draft of the schema is counted too.
+Keywords without a meaning in the schema's draft are included.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from .targets import Targets
 
 _OF_MEMBERS: Final = ("additionalProperties", "unevaluatedProperties")
 _FIRST_ITEMS: Final = ("prefixItems", "items")
-"""Lists of schemas for the first items; `items` is one up to 2019-09."""
+"""Keywords with lists of schemas for the first items; `items` can be one up to 2019-09."""
 _OF_ITEMS: Final = ("items", "additionalItems", "unevaluatedItems")
 _OF_KEYS: Final = ("dependentSchemas", "dependencies")
-"""Maps of schemas for an object that has the key; `dependencies` is one up to draft-07."""
+"""Keywords with maps of schemas for objects that have the key; `dependencies` is one up to draft-07."""
 _UNEVALUATED: Final = ("unevaluatedProperties", "unevaluatedItems")
 
 
@@ -33,7 +33,7 @@ def in_place(targets: Targets, schema: Mapping[str, Json]) -> Iterator[Json]:
 
 
 def held_by(schema: Mapping[str, Json], value: Json) -> Iterator[tuple[Json, Json]]:
-    """Yield the schemas that apply to keys, members and items of a value, each with its value."""
+    """Yield the schemas that apply to keys, members and items of a value, each with that value."""
     if isinstance(value, Mapping):
         yield from _of_keys(schema, value)
     elif isinstance(value, list):
@@ -63,7 +63,7 @@ def _of_keys(schema: Mapping[str, Json], value: Mapping[str, Json]) -> Iterator[
 
 
 def below(schema: Mapping[str, Any]) -> tuple[list[Any], list[Any]]:
-    """Return the schemas of which one applies to each member or item, and those that all may."""
+    """Return the schemas of which one applies to each member or item, and those that apply to any."""
     nearest = [*map_of(schema, "properties").values()]
     for word in _FIRST_ITEMS:
         nearest += list_of(schema, word)
@@ -73,17 +73,17 @@ def below(schema: Mapping[str, Any]) -> tuple[list[Any], list[Any]]:
 
 
 def has_unevaluated(schema: Mapping[str, Json]) -> bool:
-    """Return whether what is beside a keyword is tried again, for what it leaves unevaluated."""
+    """Return whether the other keywords are evaluated again to find the unevaluated parts."""
     return any(word in schema for word in _UNEVALUATED)
 
 
 def map_of(schema: Mapping[str, Json], word: str) -> Mapping[str, Json]:
-    """Return the value of a keyword that holds a map; an empty one where it means nothing in its draft."""
+    """Return the value of a keyword that is a map; an empty map if the keyword has another value."""
     value = schema.get(word)
     return value if isinstance(value, Mapping) else {}
 
 
 def list_of(schema: Mapping[str, Json], word: str) -> list[Json]:
-    """Return the value of a keyword that holds a list; an empty one where it holds something else."""
+    """Return the value of a keyword that is a list; an empty list if it is something else."""
     value = schema.get(word)
     return value if isinstance(value, list) else []

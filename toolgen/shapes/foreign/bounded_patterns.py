@@ -1,9 +1,9 @@
 """Patterns of an unvetted schema, matched within a time limit.
 
-A pattern with look-around or back-references backtracks, and one of many states takes long for each
-character. So only those are matched that the engine without backtracking compiles into few states, and only
-in documents with so much text at most. The others are annotations, as `format` is: what is checked instead
-accepts all that the whole schema accepts.
+A pattern with look-around or back-references backtracks, and one with many states takes long for each
+character. So only patterns that the engine without backtracking compiles into few states are matched, and
+only in documents with a limited amount of text. The others are annotations, as `format` is: the schema that
+is checked instead accepts everything that the whole schema accepts.
 """
 
 from __future__ import annotations
@@ -20,30 +20,33 @@ from ..keywords import MAPS, VALUES
 from .counted_patterns import PatternUse, own_patterns, schemas_in
 
 SMALL: Final = RegexOptions(size_limit=100_000)
-"""Rust's regex, which does not backtrack; the bytes are those of one compiled pattern, some sixty a state."""
+"""Rust's regex, which does not backtrack.
+
+The size is in bytes of one compiled pattern, about sixty per state.
+"""
 _MOST_PATTERNS: Final = 200
 _ESCAPES: Final = re.compile(r"\\[dwsDWS]")
 """Escapes that jsonschema-rs expands to classes, in time quadratic in their number."""
 _MOST_ESCAPES: Final = 40
-"""Escapes of one pattern that are compiled, in up to 10 ms."""
+"""Maximum number of such escapes in a compiled pattern; they take up to 10 ms."""
 _FOLDS: Final = re.compile(r"\(\?[a-zA-Z]*i")
 _WIDE: Final = re.compile(r"\\[pPxuU]|[^\x00-\x7f]")
-"""Parts of a pattern that can be a large class. If case is ignored, each takes some 5 ms."""
+"""Parts of a pattern that can be a large class. If case is ignored, each takes about 5 ms."""
 _MOST_FOLDED: Final = 4
 _COUNTED: Final = re.compile(r"(\)?)\{([0-9]{1,9})(?:,([0-9]{0,9}))?\}")
 _NOT_ASCII: Final = re.compile(r"\\[DWS]|\[\^|\.")
 _MOST_WORK_OF_STATES: Final = 60
-"""Work of the states of one pattern at most: the engine stops at the bytes of `SMALL`."""
+"""Maximum work for the states of one pattern: the engine stops at the size limit of `SMALL`."""
 _WORK_OF_FOLDED: Final = 100
 _A_STRING: Final = 16
-"""Characters that match in the time that a string takes beside its own."""
+"""Fixed cost of a string, as the number of characters that match in the same time."""
 _REFUSING: Final = frozenset(
     {
         *("not", "oneOf", "if", "then", "else", "contains", "minContains", "maxContains"),
         *("unevaluatedProperties", "unevaluatedItems"),
     }
 )
-"""Keywords that may refuse a document because a part of the schema accepts more."""
+"""Keywords that can reject a document because a part of the schema accepts more."""
 
 
 class BoundedPatterns:
@@ -84,16 +87,17 @@ def is_quick(pattern: str) -> bool:
 
 
 def _is_refused(pattern: str) -> bool:
-    """Return whether a pattern would take long to compile, and is not tried."""
+    """Return whether a pattern would take long to compile, so that it is not compiled."""
     if len(_ESCAPES.findall(pattern)) > _MOST_ESCAPES:
         return True
     return _FOLDS.search(pattern) is not None and len(_WIDE.findall(pattern)) > _MOST_FOLDED
 
 
 def work_to_compile(pattern: str) -> int:
-    """Return what it takes to find out whether a pattern is quick, and to compile it then; one is 50 µs.
+    """Return the work to find out if a pattern is quick and then to compile it, in units of 50 µs.
 
-    It is read off the text: its length, how often its atoms are repeated at most, and its classes.
+    It is estimated from the text: its length, the maximum number of repetitions of its atoms, and its
+    classes.
     """
     size = len(pattern.encode(errors="replace"))
     if _is_refused(pattern):
@@ -113,7 +117,7 @@ def work_to_compile(pattern: str) -> int:
 
 
 def _relaxed(schema: Json, dropped: Collection[str], *, is_map: bool = False) -> Any:
-    """Return a schema without these patterns that accepts all that the schema accepts, and more."""
+    """Return a schema without these patterns that accepts everything that the schema accepts, and more."""
     if isinstance(schema, list):
         return [_relaxed(part, dropped) for part in schema]
     if not isinstance(schema, Mapping):
@@ -133,7 +137,7 @@ def _relaxed(schema: Json, dropped: Collection[str], *, is_map: bool = False) ->
 
 
 def _has_more_text(document: Json, most: int) -> bool:
-    """Return whether the keys and strings of a document have more characters than that."""
+    """Return whether the keys and strings of a document have more than `most` characters."""
     waiting: list[Json] = [document]
     while waiting and most >= 0:
         match waiting.pop():

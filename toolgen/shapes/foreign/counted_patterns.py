@@ -1,7 +1,7 @@
 """Patterns of a schema whose matches take steps from the budget of the document.
 
 The engine without backtracking matches all patterns that it can compile, and `pattern_steps` knows the cost
-in advance. For the other patterns, the backtracking engine starts with few steps, and again with four times
+in advance. For the other patterns, the backtracking engine starts with few steps, and retries with four times
 as many as long as they do not suffice.
 """
 
@@ -23,15 +23,15 @@ from ..steps import MOST_STEPS, Steps, take_steps
 from .targets import Targets
 
 _LEAST: Final = 16
-"""Steps back of the first attempt at a match."""
+"""Backtracking steps for the first attempt at a match."""
 LINEAR: Final = RegexOptions()
 """Rust's regex, which does not backtrack."""
 OF_KEYS: Final = FancyRegexOptions(backtrack_limit=6_400)
-"""Steps back of one match of a key: with more of them, its document is too complex."""
+"""Backtracking steps for one match of a key; if it needs more, the document is too complex."""
 _A_STEP_BACK: Final = 25
-"""Characters that the engine may read in one step, for each step back."""
+"""Characters that the engine can read in one step, for each backtracking step."""
 _PARTS: Final = MOST_STEPS * A_STEP // 4
-"""Parts of steps up to which matches are not counted one by one."""
+"""Parts of steps up to which matches are not counted individually."""
 _MANY: Final = 10**9
 
 
@@ -48,10 +48,10 @@ class Match:
     """Matches strings with one pattern, in counted steps."""
 
     def __init__(self, pattern: str, most: int = MOST_STEPS, *, backtracks: bool = False) -> None:
-        """Match with the engine that backtracks where the other cannot, or where `backtracks` says so."""
+        """Use the backtracking engine if the linear one cannot compile the pattern, or if `backtracks`."""
         self._pattern = pattern
         self._most = most
-        """Steps back of one match at most."""
+        """Maximum number of backtracking steps for one match."""
         self._parts = parts_a_character(pattern)
         self._linear = None if backtracks else linear_engine(pattern)
         self._engines: dict[int, object] = {}
@@ -73,7 +73,7 @@ class Match:
             if error is None or not isinstance(error.kind, Kind.BacktrackLimitExceeded):
                 return error is None
             limit *= 4
-        take_steps(MOST_STEPS + 1)  # none are left, so that no validator takes it for a misfit
+        take_steps(MOST_STEPS + 1)  # leave no steps, so that no validator treats it as a mismatch
         raise TooComplexError
 
     def _engine(self, limit: int) -> Any:
@@ -93,24 +93,24 @@ class PatternUse:
         patterns = list(_patterns(schema))
         slow = [] if is_linear else [(text, of_key) for text, of_key in patterns if may_backtrack(text)]
         self._keys = [Match(text, 6_400, backtracks=True) for text, of_key in slow if of_key]
-        """The patterns of keys that may backtrack; jsonschema-rs matches keys itself."""
+        """The patterns of keys that can backtrack; jsonschema-rs matches keys itself."""
         self._backtracks = any(not of_key for _, of_key in slow)
         self.parts = self._weight(schema, {}, _parts) if patterns else 0
-        """Parts of steps for one character of a document at most, or `A_MATCH` steps for a string."""
+        """Maximum parts of steps for one character of a document, or `A_MATCH` steps for a string."""
 
     @cached_property
     def _of_keys(self) -> int:
-        """The same for the keys of a document."""
+        """Maximum parts of steps for one character in the keys of a document."""
         return self._weight(self._schema, {}, lambda text, of_key: parts_a_character(text) if of_key else 0)
 
     @property
     def most_text(self) -> int:
-        """The characters that all patterns are matched with in the steps of one document."""
+        """Maximum number of characters for which all patterns can be matched in the steps of one document."""
         return MOST_STEPS * A_STEP // max(1, self.parts)
 
     @property
     def keywords(self) -> dict[str, Any]:
-        """The keyword `pattern` that counts, for a validator of this schema."""
+        """The implementation of `pattern` that counts steps, for a validator of this schema."""
         match_of = cache(Match)
 
         class Counted:
@@ -124,10 +124,10 @@ class PatternUse:
         return {"pattern": Counted}
 
     def are_counted(self, document: Json, size: int, steps: Steps) -> bool:
-        """Take the steps of a document for all its patterns, or return that each match has to take its own.
+        """Take the steps of a document for all its patterns; return whether each match must take its own.
 
         Raises:
-            TooComplexError: the keys of the document take more than are left.
+            TooComplexError: the keys of the document take more steps than are left.
         """
         if not self.parts:
             return False
@@ -145,7 +145,7 @@ class PatternUse:
         return True
 
     def _weight(self, schema: object, counted: dict[int, int], parts_of: Callable[[str, bool], int]) -> int:
-        """Return the parts of steps for one character of a string, each reference back followed once."""
+        """Return the parts of steps for one character; each circular reference is followed once."""
         if not isinstance(schema, Mapping):
             return 0
         if id(schema) in counted:
@@ -163,7 +163,7 @@ def _parts(text: str, _: bool) -> int:
 
 
 def own_patterns(schema: Mapping[str, Json]) -> Iterator[tuple[str, bool]]:
-    """Yield the patterns of a schema itself, and whether each is one of keys."""
+    """Yield the patterns of a schema itself, each with whether it applies to keys."""
     if isinstance(pattern := schema.get("pattern"), str):
         yield pattern, False
     if isinstance(keys := schema.get("patternProperties"), Mapping):
@@ -171,7 +171,7 @@ def own_patterns(schema: Mapping[str, Json]) -> Iterator[tuple[str, bool]]:
 
 
 def schemas_in(schema: Mapping[str, Json]) -> Iterator[Json]:
-    """Yield the schemas in a schema, also where no keyword says that they are any."""
+    """Yield the schemas in a schema, including objects under unknown keywords."""
     for key, value in schema.items():
         if key in MAPS and isinstance(value, Mapping):
             yield from value.values()

@@ -1,7 +1,7 @@
-"""Fills required properties that a document leaves out with the defaults of its schema.
+"""Fills in required properties that a document omits with the defaults of its schema.
 
 Servers, for example those built with pydantic, list properties as required although they have a default,
-which the server fills. So models leave them out. Only schemas that always apply are read, and a document that
+which the server fills in. So models omit them. Only schemas that always apply are read, and a document that
 matches the schema is never changed.
 """
 
@@ -21,11 +21,11 @@ from toolgen.contract.json_value import Json, compact
 from ..evaluator import IDS, Evaluator, Undecided
 
 _MOST_FILLED: Final = 1_000_000
-"""Bytes of defaults that are filled into one document."""
+"""Maximum size of the defaults that are filled into one document, in bytes."""
 _LONGEST_CHAIN: Final = 16
-"""References that lead to one another."""
+"""Maximum number of references in a chain."""
 _AROUND: Final = 4
-"""Quotes, colon and comma."""
+"""Bytes for quotes, colon and comma."""
 
 
 @dataclass(slots=True, eq=False)
@@ -33,7 +33,7 @@ class _Place:
     """The defaults for one value and its parts."""
 
     defaults: dict[str, tuple[Json, int]] = field(default_factory=dict[str, "tuple[Json, int]"])
-    """Values by key, each with the bytes that it takes in a document."""
+    """Values by key, each with its size in a document, in bytes."""
     properties: dict[str, _Place] = field(default_factory=dict[str, "_Place"])
     items: _Place | None = None
 
@@ -41,12 +41,12 @@ class _Place:
 def filler_of(schema_json: str) -> Callable[[bytes | str], bytes | str] | None:
     """Return a function that fills documents of the schema, passed as text; None if nothing can be filled.
 
-    The schema is read where it says plainly what holds: behind `properties`, `items` of all items and `$ref`
-    to a place in it, and not beside a `$ref`. A default that does not fit the schema of its property, or of
-    which that is not decided (`Evaluator`), is not filled.
+    Only unconditional parts of the schema are read: below `properties`, `items` for all items and a `$ref`
+    into the schema, but not beside a `$ref`. A default is not filled in if it does not fit the schema of its
+    property, or if the `Evaluator` cannot decide that.
 
-    The function returns the document itself if nothing is absent, if it is not JSON, or if the defaults are
-    too many for one document.
+    The function returns the document unchanged if nothing is absent, if it is not JSON, or if the defaults
+    are too large for one document.
     """
     if '"default"' not in schema_json or '"required"' not in schema_json:
         return None
@@ -55,7 +55,7 @@ def filler_of(schema_json: str) -> Callable[[bytes | str], bytes | str] | None:
 
 
 class _Places:
-    """Makes the places of one schema, each part of it once."""
+    """Creates the places of one schema, each part of it once."""
 
     def __init__(self, schema: Mapping[str, Any]) -> None:
         self._schema = schema
@@ -74,7 +74,7 @@ class _Places:
         return root if root in useful else None
 
     def _of(self, schema: Any) -> _Place | None:
-        """Return the place of a part, which is read later; None if it is not plain what it refers to."""
+        """Return the place of a part, which is read later; None if the part's reference is not certain."""
         if (part := self._followed(schema)) is None:
             return None
         if id(part) not in self._by_part:
@@ -83,9 +83,9 @@ class _Places:
         return self._by_part[id(part)]
 
     def _followed(self, schema: Any) -> Any:
-        """Return what a schema refers to by JSON Pointers into its document, itself without; else None.
+        """Return the schema behind a chain of JSON Pointers into the document; None if it is not certain.
 
-        The references of a part with an `$id` of its own start there (Core 8.2.1), so None stands for it.
+        References in a part with its own `$id` start at that part (Core 8.2.1), so the result for it is None.
         """
         for _ in range(_LONGEST_CHAIN):
             if not isinstance(schema, Mapping) or not (schema is self._schema or IDS.isdisjoint(schema)):
@@ -109,7 +109,7 @@ class _Places:
             place.items = self._of(schema["items"])
 
     def _useful(self) -> set[_Place]:
-        """Return the places from which one leads to a default."""
+        """Return the places that have or lead to a default."""
         above: dict[_Place, list[_Place]] = {}
         for place in self._by_part.values():
             for part in (*place.properties.values(), place.items):
@@ -130,12 +130,12 @@ def _filled(place: _Place, data: bytes | str) -> bytes | str:
         if not _fill(document, place):
             return data
         return json.dumps(document, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
-    except (ValueError, TypeError):  # it is no JSON, or a number in it is no float: the codec says so
+    except (ValueError, TypeError):  # not JSON, or it has a number that is not a float: the codec reports it
         return data
 
 
 def _fill(document: Json, place: _Place) -> bool:
-    """Fill a document, and return whether that changed it and there was room for all."""
+    """Fill a document; return whether that changed it and all defaults were within the limit."""
     left = _MOST_FILLED
     waiting: list[tuple[Json, _Place]] = [(document, place)]
     while waiting:

@@ -1,7 +1,7 @@
 """Issues of values of foreign schemas.
 
-Errors come from pydantic or from the schema's own validator (`rules`); `union_issues` selects those of a
-union for both. Each error contains its facts, because such a schema can have them anywhere.
+Errors come from pydantic or from the schema's own validator (`rules`); for both, `union_issues` selects the
+issues of a union. Each error contains its facts, because such a schema can have them anywhere.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from ..patterns import PatternError, to_rust
 from .rule_paths import are_too_many
 
 _MOST_READ: Final = 20
-"""Errors that are read for each issue that is asked for: a branch of a union may have many."""
+"""Maximum number of errors that are read for each requested issue; a union branch can have many."""
 Located = tuple[Keys, ErrorDetails]
 ENDLESS: Final = FieldIssue(
     keys=(),
@@ -57,7 +57,7 @@ class LocatedIssue(NamedTuple):
     issue: FieldIssue
     actual: str
     is_key: bool = False
-    """Whether it is of a key of a map, and not of the value there."""
+    """Whether it is an issue of a map's key, and not of the value there."""
     later: Callable[[], Sequence[LocatedIssue]] | None = None
     """Returns more issues: for a nested union, only those of the selected branch."""
 
@@ -66,7 +66,7 @@ class _Union(NamedTuple):
     """The errors of a union."""
 
     branches: dict[str, list[Located]]
-    """Errors below the place of the union, by the label of the branch."""
+    """Errors below the location of the union, by the label of the branch."""
 
 
 class ForeignReader:
@@ -80,7 +80,7 @@ class ForeignReader:
         return self.findings(errors, len(errors)).issues
 
     def findings(self, errors: Sequence[ErrorDetails], most: int) -> Findings:
-        """Return the first issues, at most so many of them, and a lower bound of how many there are more."""
+        """Return the first issues, at most `most`, and a lower bound for the number of further ones."""
         errors = one_error_each(errors)
         is_whole = len(errors) <= _MOST_READ * most
         located = self._located(errors if is_whole else errors[: _MOST_READ * most])
@@ -88,7 +88,7 @@ class ForeignReader:
             return Findings(issues=(ENDLESS,))
         parts = _parts(located)
         if not is_whole and len(parts) > 1:
-            parts.pop()  # the errors of a union come together, and these may not be all of them
+            parts.pop()  # the errors of a union are adjacent, and some of them might be missing
         issues: list[FieldIssue] = []
         number = 0
         while number < len(parts) and len(issues) < most:
@@ -146,12 +146,12 @@ class ForeignReader:
 
     @cached_property
     def _written(self) -> dict[str, str]:
-        """The patterns as the schema writes them, by what pydantic runs."""
+        """The patterns as the schema writes them, by the pattern that pydantic runs."""
         return dict(_patterns_in(self._schema))
 
 
 def _patterns_in(schema: Any) -> Iterator[tuple[str, str]]:
-    """Yield each pattern of a schema that types can hold, as Rust's regex has it and as it was written."""
+    """Yield each pattern of a schema that types can hold, as a Rust regex and as it was written."""
     for node in objects_in(schema):
         if isinstance(pattern := node.get("pattern"), str):
             with suppress(PatternError):
@@ -159,7 +159,7 @@ def _patterns_in(schema: Any) -> Iterator[tuple[str, str]]:
 
 
 def read(reader: IssueReader, errors: list[ErrorDetails], most: int) -> Findings:
-    """Return the first issues of a designed class, in which some values are foreign."""
+    """Return the first issues of a designed class that contains foreign values."""
     foreign = ForeignReader(reader.schema)
     parts: list[Findings] = []
     for before, inside in _by_value(errors).items():
@@ -199,10 +199,10 @@ _Branch: TypeAlias = Sequence[LocatedIssue]
 def union_issues(branches: Sequence[Sequence[LocatedIssue]], keys: Keys) -> Sequence[LocatedIssue]:
     """Return the issues of the union branch that fits a value best.
 
-    The issues of the branch that fits best: one of the value's JSON type, and of these the one with
-    the right tags, the fewest objects and arrays where it wants something else, the fewest issues, the
-    deepest. One issue when all branches ask for the same, or when none is of the value's type. What it
-    says to be allowed is all that these branches allow.
+    Branches for the JSON type of the value win; among them, the branch with matching tags, then with the
+    fewest objects and arrays of a wrong type, then with the fewest issues, then with the deepest issue. If
+    all branches have the same requirement, or no branch has the value's type, there is one issue. Its allowed
+    values are those of all these branches.
     """
     failed = [branch for branch in branches if branch]
     tried = [branch for branch in failed if not _wants_null(branch, keys)] or failed
@@ -229,7 +229,7 @@ def _of_best(tried: Sequence[Sequence[LocatedIssue]], keys: Keys) -> Sequence[Lo
 
 
 def _with_keys(located: LocatedIssue, branches: Sequence[_Branch]) -> LocatedIssue:
-    """Return the issue of an unknown key with the keys of all branches that do not know it."""
+    """Return the issue of an unknown key with the allowed keys of all branches that reject it."""
     if located.issue.constraint != "unknown_field" or located.issue.allowed is None:
         return located
     same = [each for branch in branches for each in branch if each.issue.keys == located.issue.keys]
@@ -237,7 +237,7 @@ def _with_keys(located: LocatedIssue, branches: Sequence[_Branch]) -> LocatedIss
 
 
 def _with_others(best: _Branch, branches: Sequence[_Branch], keys: Keys) -> _Branch:
-    """Return the issue of a choice among values with what the branches without one ask for."""
+    """Return the issue of a choice among values with the requirements of the branches without a choice."""
     located = best[0]
     if located.issue.keys != keys or located.issue.constraint != "invalid_enum_value":
         return best
@@ -250,7 +250,7 @@ def _with_others(best: _Branch, branches: Sequence[_Branch], keys: Keys) -> _Bra
 
 
 def _or_null(located: LocatedIssue, keys: Keys) -> LocatedIssue:
-    """Return the issue of a choice among values, which mentions that null is accepted."""
+    """Return the issue of a choice among values, with null added to the allowed values."""
     issue = located.issue
     if issue.keys != keys or issue.allowed is None or None in issue.allowed:
         return located
@@ -268,7 +268,7 @@ def postponed_issue(keys: Keys, later: Callable[[], Sequence[LocatedIssue]]) -> 
 
 
 def _without_labels(loc: Keys) -> Keys:
-    """Return the location with keys and branches only."""
+    """Return the location without labels, so that it has only keys and branches."""
     steps: list[int | str] = []
     for step in loc:
         if step == TAGGED:
@@ -279,7 +279,7 @@ def _without_labels(loc: Keys) -> Keys:
 
 
 def _parts(errors: Sequence[Located]) -> list[tuple[Keys, ErrorDetails | _Union]]:
-    """Return the errors by their places, in order; those of a union together, at the place of the union."""
+    """Return the errors by location, in order; all errors of a union together, at the union's location."""
     unions: dict[Keys, _Union] = {}
     parts: list[tuple[Keys, ErrorDetails | _Union]] = []
     for rest, error in errors:
@@ -296,7 +296,7 @@ def _parts(errors: Sequence[Located]) -> list[tuple[Keys, ErrorDetails | _Union]
 
 
 def _places(located: Sequence[Located]) -> set[Keys]:
-    """Return where errors are in the document, whatever the branch."""
+    """Return the locations of errors in the document, independent of the branch."""
     return {tuple([step for step in loc if not _is_branch(step)]) for loc, _ in located}
 
 
@@ -324,7 +324,7 @@ def _wants_null(branch: Sequence[LocatedIssue], keys: Keys) -> bool:
 
 
 def _misfit(branch: Sequence[LocatedIssue], keys: Keys) -> LocatedIssue | None:
-    """Return the issue of a value whose JSON type is not that of the branch."""
+    """Return the issue of a value whose JSON type is not the type of the branch."""
     for located in branch:
         issue = located.issue
         if issue.keys != keys:
@@ -340,7 +340,7 @@ _ALSO: Final = {"number": ("number", "integer"), "integer": ("integer", "number"
 
 
 def _types(values: Sequence[Json]) -> list[str]:
-    """Return the JSON types of these expected types."""
+    """Return the JSON types of these expected values; integer and number include each other."""
     return [name for value in values for name in _ALSO.get(json_type(value), (json_type(value),))]
 
 
@@ -357,7 +357,7 @@ def _no_type_fits(misfits: Sequence[LocatedIssue], keys: Keys) -> LocatedIssue:
 
 
 def without_null(types: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the JSON types to show a model: null only where there is no other."""
+    """Return the JSON types to show to a model: null only if there is no other type."""
     return tuple([name for name in types if name != "null"]) or types
 
 

@@ -1,6 +1,6 @@
-"""The base class of types of foreign schemas, which is open and records the values that were set.
+"""The base class for types of foreign schemas, which is open and records the values that were set.
 
-`OpenModel` says what is the same for both.
+`OpenModel` documents the behavior of both.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ _DONE: Final = "toolgen_foreign_exact"
 class SchemaModel(OpenModel):
     """An object of a foreign schema.
 
-    Undeclared keys are stored and written again, unless the class says `extra="forbid"`. Null is
-    a value only where the type is `Nullable` or `AnyJson`. A document is written with what was set:
-    no default that it did not hold, each null that it held. An optional field that Python code sets
-    to None is left out.
+    Undeclared keys are stored and written again, unless the class sets `extra="forbid"`. Null is a value only
+    if the type is `Nullable` or `AnyJson`. A document is written with the values that were set: it has no
+    default that was absent before, and each null that was present. An optional field that Python code sets to
+    None is omitted.
     """
 
     __pydantic_extra__: dict[str, AnyJson] = Field(init=False)  # pyright: ignore[reportIncompatibleVariableOverride]  # pydantic's way to type the further keys
@@ -41,7 +41,7 @@ class SchemaModel(OpenModel):
     def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         schema = handler(source)
         model: Any = handler.resolve_ref_schema(schema)
-        while model["type"] != "model":  # a validator of the author's stands around the model
+        while model["type"] != "model":  # a validator of the author wraps the model
             model = model["schema"]
         metadata = model.setdefault("metadata", {})
         if _DONE not in metadata:
@@ -62,7 +62,7 @@ def _exact_fields(schema: Any, clean: Callable[[Any], Any] | None, *, is_open: b
 
 
 def _without_injected(cls: type[ToolModel]) -> Callable[[Any], Any] | None:
-    """Return what takes a key out of a document that is called as an injected field; None without any."""
+    """Return a function that removes keys of a document that are named like injected fields, or None."""
     members = [member for class_ in cls.__mro__ for member in vars(class_).items()]
     injected = {name for name, value in members if isinstance(value, Injected)}
     if not injected:
@@ -80,7 +80,7 @@ def _without_injected(cls: type[ToolModel]) -> Callable[[Any], Any] | None:
 
 
 class Exact:
-    """Marks a type that is more than one class, to make all of it exact."""
+    """Marks a type that is not just a class, so that all of it becomes exact."""
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: object, handler: GetCoreSchemaHandler) -> Any:
@@ -112,7 +112,7 @@ class _Foreign:
 
 
 def _takes_null(schema: Any) -> bool:
-    """Return whether null is a value of a foreign type, so that it is written and not left out."""
+    """Return whether null is a value of a foreign type, so that it is written and not omitted."""
     if keeps_null(schema):
         return True
     match schema["type"]:
@@ -130,21 +130,22 @@ def _takes_null(schema: Any) -> bool:
 
 
 Foreign = Annotated[T, _Foreign]
-"""The type of a field of a designed class whose value follows a schema that somebody else wrote."""
+"""The type of a field in a designed class whose value follows a third-party schema."""
 
 
 def exact_adapter(type_: Any) -> TypeAdapter[Any]:
-    """Return the validator and the serializer of a type: a class, a list of them, a union, a scalar."""
+    """Return the validator and the serializer of a type: a class, a list of classes, a union, a scalar."""
     marked: Any = Annotated[type_, Exact]
     adapter: TypeAdapter[Any] = TypeAdapter(marked)
-    adapter.rebuild()  # a class builds its own at first use
+    adapter.rebuild()  # a class defers its build to the first use
     return adapter
 
 
 def has_defaults(schema: Any) -> bool:
-    """Return whether serializers have to leave out what is not set, so that a value is written as it was set.
+    """Return whether serializers must omit unset fields, so that a value is written as it was set.
 
-    Not where no field has a default but to be absent. To ask for it is a third of an encode.
+    They need not if absence is the only default of any field. Omitting takes a third of the time of an
+    encode.
     """
     return any(part.get("type") == "model-field" and _has_value(part) for part in objects_in(schema))
 

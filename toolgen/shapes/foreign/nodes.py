@@ -1,9 +1,9 @@
 """The normal form of a third-party schema: the part that Python types can express.
 
 A node is `{}` for any value, a scalar, an enum, an array with `items`, a map with `additionalProperties`, a
-`$ref` to one of the classes, or an `anyOf` of those with null last, whose tag is its `discriminator`.
-What the values of an enum mean stands in its `MEANINGS`, and which one it is in its `ENUM`.
-`reader` makes it; types, clauses and their names are read from it alone.
+`$ref` to one of the classes, or an `anyOf` of these with null last, whose tag is its `discriminator`. The
+keyword `MEANINGS` of an enum explains its values, and the keyword `ENUM` identifies it. `reader` creates the
+normal form; types, clauses and their names derive only from it.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from toolgen.contract.json_value import Json
 
 Node: TypeAlias = dict[str, Any]
 Classes: TypeAlias = Mapping[str, Node]
-"""Objects by name: nodes with `properties`, `required`, and whether there may be others."""
+"""Objects by name: nodes with `properties`, `required`, and `additionalProperties` as a boolean."""
 
 NULL: Final[Node] = {"type": "null"}
 MEANINGS: Final = "x-meanings"
 """Keyword of an enum: a text for each value, "" if it has none."""
 ENUM: Final = "x-enum"
-"""Keyword of an enum, and of the schema that it is read from: which named enumeration it is."""
+"""Keyword of an enum, and of the schema it was read from: the name of the enumeration."""
 _PLACE: Final = "#/$defs/"
 _HOLDING: Final = frozenset(("items", "additionalProperties", "anyOf"))
-"""Keywords that hold nodes."""
+"""Keywords that contain nodes."""
 _LEADING: Final = _HOLDING | {"$ref"}
 
 
@@ -47,9 +47,9 @@ def meanings_of(node: Node) -> list[str]:
 
 
 def with_enum(node: Node, schema: Mapping[str, Json]) -> Node:
-    """Return the node of a schema with the name of the enumeration, where the schema is one with a name.
+    """Return the node of a schema with the name of its enumeration, if the schema has one.
 
-    A document of others may have a keyword of its own that is called so, with any value.
+    A third-party document can have its own keyword of the same name, with any value.
     """
     if not isinstance(schema.get(ENUM), str):
         return node
@@ -59,12 +59,12 @@ def with_enum(node: Node, schema: Mapping[str, Json]) -> Node:
 
 
 def leads_on(node: Node) -> bool:
-    """Return whether a node holds nodes, or refers to a class."""
+    """Return whether a node contains nodes, or refers to a class."""
     return not _LEADING.isdisjoint(node)
 
 
 def inner(node: Node) -> tuple[Node, ...]:
-    """Return the nodes that stand in a node, without those behind a reference."""
+    """Return the direct child nodes of a node; references are not followed."""
     if _HOLDING.isdisjoint(node):
         return ()
     nodes = [node[key] for key in ("items", "additionalProperties") if isinstance(node.get(key), dict)]
@@ -72,12 +72,12 @@ def inner(node: Node) -> tuple[Node, ...]:
 
 
 def without_null(node: Node) -> list[Node]:
-    """Return the branches of a union but null; of any other node, itself."""
+    """Return the branches of a union except null; for any other node, the node itself."""
     return [branch for branch in node.get("anyOf", [node]) if branch != NULL]
 
 
 def nodes_in(node: Node) -> Iterator[Node]:
-    """Yield a node and all nodes in it, outer before inner."""
+    """Yield a node and all nodes nested in it, outer before inner."""
     waiting = [node]
     while waiting:
         node = waiting.pop()
@@ -86,7 +86,7 @@ def nodes_in(node: Node) -> Iterator[Node]:
 
 
 def targets(node: Node) -> Iterable[tuple[str, str | None]]:
-    """Return the classes that a node refers to, each with the tag of the union it stands in."""
+    """Return the classes that a node refers to, each with the tag of the union around the reference."""
     return _targets(node) if leads_on(node) else ()
 
 

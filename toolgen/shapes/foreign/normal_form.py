@@ -2,7 +2,7 @@
 
 A schema is rebuilt from the keywords that toolgen knows, so that a model reads nothing else. Texts for
 readers are cleaned and shortened. Names and values are part of the contract and stay unchanged; a name or a
-value that is not fully visible is refused.
+value that is not fully visible is rejected.
 """
 
 from __future__ import annotations
@@ -20,21 +20,21 @@ from ..constraints import CONSTRAINTS, OF_BYTES
 from ..keywords import BRANCHES, CONDITIONS, MAPS, REFERENCES, VALUES
 
 LONGEST_TEXT: Final = 4_096
-"""Characters of a text for readers, and of a value or a pattern."""
+"""Maximum length of a text for readers, of a value or of a pattern, in characters."""
 LONGEST_KEY: Final = 256
-"""Characters of the name of a property or a definition."""
+"""Maximum length of the name of a property or a definition, in characters."""
 _LONGEST_SHOWN: Final = 100
-"""Characters of a place, and of a text, in an error."""
+"""Maximum length of a location, and of a text, in an error, in characters."""
 _DEEPEST: Final = 128
-"""Levels that are rebuilt; whoever reads a schema refuses a deeper one."""
+"""Maximum depth that is rebuilt; the readers of schemas reject a deeper one."""
 SCHEMAS: Final = frozenset(
     ("additionalItems", "additionalProperties", "contains", "contentSchema", "items", "not", "prefixItems")
 ).union(("propertyNames", "unevaluatedItems", "unevaluatedProperties"), BRANCHES, CONDITIONS)
-"""Keywords that hold a schema or a list of them."""
+"""Keywords whose value is a schema or a list of schemas."""
 _TEXTS: Final = frozenset(["description", "title"])
-"""Keywords for readers (JSON Schema 2020-12 Validation 9.1); `$comment` is for authors, and left out."""
+"""Keywords for readers (JSON Schema 2020-12 Validation 9.1); `$comment` is for authors, and omitted."""
 _NOTES: Final = frozenset(["contentEncoding", "contentMediaType", "format"])
-"""Keywords whose text is a note, so that a text that hides something is left out alone."""
+"""Keywords whose text is a note, so that only the note is omitted if it has hidden characters."""
 _OTHERS: Final = frozenset(
     "$anchor $dynamicAnchor $id $recursiveAnchor $schema additionalItems dependencies dependentRequired "
     "deprecated maxContains minContains readOnly required type writeOnly".split()
@@ -44,17 +44,17 @@ _LINK: Final = re.compile(
     r"(?<![\w+.-])(?!https?:)(?=(?:[a-z][a-z0-9+.-]{1,30}://|(?:data|javascript|mailto|vbscript):\S))",
     re.IGNORECASE,
 )
-"""The beginning of an address that is none of a web page (RFC 3986, 3.1)."""
+"""The beginning of an address that is not the address of a web page (RFC 3986, 3.1)."""
 _MARK: Final = "[no web page] "
 _BREAK: Final = re.compile(r"[\t\n\r]")
 """Characters that a name cannot have, though a value can."""
 
 
 class UnsafeError(ValueError):
-    """A schema has a name or a value that cannot be shown as it is."""
+    """A schema has a name or a value that cannot be shown unchanged."""
 
     def __init__(self, pointer: str, fault: str) -> None:
-        """Take the JSON Pointer of the place, and what is wrong there: the end of a sentence about it."""
+        """Take the JSON Pointer of the location, and the fault there, as the end of a sentence about it."""
         super().__init__(f"{printable(pointer[:_LONGEST_SHOWN]) or 'its root'} {fault}")
         self.pointer = pointer
         self.fault = fault
@@ -63,7 +63,7 @@ class UnsafeError(ValueError):
 def safe_text(text: str, longest: int = LONGEST_TEXT) -> str:
     """Return the beginning of a text for readers, with plain white space.
 
-    Hidden characters are escaped, and odd addresses marked.
+    Hidden characters are escaped, and unusual addresses marked.
     """
     text = plain_spaces(text).strip()
     shown = visible_lines(text[:longest])
@@ -73,17 +73,17 @@ def safe_text(text: str, longest: int = LONGEST_TEXT) -> str:
 
 
 def described_link(uri: str, text: str) -> str:
-    """Return the description of a link, which says first where its address is none of a web page."""
+    """Return the description of a link, with a mark in front if its address is not a web page."""
     return text if uri.lower().startswith(("https://", "http://")) else f"{_MARK}{text}".strip()
 
 
 def normal_form(schema: object, longest: int = LONGEST_TEXT) -> Any:
-    """Return a schema of known keywords alone; `longest` are characters of a text in it.
+    """Return a schema with only known keywords; `longest` is the maximum length of its texts, in characters.
 
-    What an unknown keyword holds stays where a reference leads to it.
+    The value of an unknown keyword stays if a reference leads to it.
 
     Raises:
-        UnsafeError: a name or a value hides characters, or is too long to be shown.
+        UnsafeError: a name or a value has hidden characters, or is too long to be shown.
     """
     form = _Form(longest)
     rebuilt = form.schema(schema, "", 0)
@@ -111,7 +111,7 @@ class _Form:
         return rebuilt
 
     def _keyword(self, key: str, value: Any, within: str, depth: int) -> object:
-        """Return the value of a known keyword; `_NOTHING` where it is left out."""
+        """Return the value of a known keyword; `_NOTHING` if it is omitted."""
         if key in _TEXTS:
             return safe_text(value, self._longest) if isinstance(value, str) else _NOTHING
         if key in _NOTES or key == "default":
@@ -139,14 +139,14 @@ class _Form:
         for name, part in value.items():
             inner = f"{pointer}/{escaped(name)}"
             shown = _pattern(name, inner) if key == "patternProperties" else _name(name, inner)
-            is_names = isinstance(part, list)  # of `dependencies`
+            is_names = isinstance(part, list)  # in `dependencies`
             rebuilt[shown] = (
                 [_name(each, inner) for each in part] if is_names else self.schema(part, inner, depth + 1)
             )
         return rebuilt
 
     def keep_targets(self, schema: dict[str, Json], rebuilt: dict[str, Json]) -> None:
-        """Add what references lead to and no known keyword holds, in its place."""
+        """Add the targets of references that no known keyword holds, at their original locations."""
         done: set[str] = set()
         while self._references:
             reference = self._references.pop()
@@ -156,7 +156,7 @@ class _Form:
             self._keep(tokens_of(unquote(reference[1:])), schema, rebuilt)
 
     def _keep(self, tokens: list[str], schema: Json, rebuilt: Json) -> None:
-        """Add the target of one reference, unless it is there, or nowhere."""
+        """Add the target of one reference, unless it is already there or does not exist."""
         pointer = ""
         for at, token in enumerate(tokens):
             pointer += f"/{escaped(token)}"
@@ -179,7 +179,7 @@ def _name(name: object, pointer: str) -> object:
     """Return a name that can be shown.
 
     Raises:
-        UnsafeError: it cannot.
+        UnsafeError: the name cannot be shown.
     """
     if isinstance(name, str) and len(name) > LONGEST_KEY:
         raise UnsafeError(pointer, f"is a name of {len(name)} characters; at most {LONGEST_KEY} are allowed")
@@ -189,7 +189,7 @@ def _name(name: object, pointer: str) -> object:
 
 
 def _fault(value: object, *, is_name: bool = False) -> str:
-    """Return what is wrong with a value that stands in a contract; "" for nothing."""
+    """Return the fault of a value in a contract; "" if there is none."""
     if isinstance(value, bool | int | float) or value is None:
         return ""
     if isinstance(value, str) and value.isascii() and value.isprintable() and len(value) <= LONGEST_TEXT:
@@ -203,7 +203,7 @@ def _fault(value: object, *, is_name: bool = False) -> str:
 
 
 def _texts(value: object) -> Iterator[str]:
-    """Yield the texts of a value, keys included."""
+    """Yield the texts of a value, including keys."""
     if isinstance(value, str):
         yield value
         return

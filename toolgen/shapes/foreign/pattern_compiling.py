@@ -1,9 +1,9 @@
 """The cost of compiling a pattern, estimated from its text.
 
-An engine makes states of each character and class, as often as it is repeated: of a class beyond ASCII for
-each byte of its ranges, and a property of Unicode has some hundred ranges. So `^\\p{L}{0,170}$` takes as long
-as 100 kB of letters. Before, jsonschema-rs writes out what ECMA-262 means by `\\d` and its like, and reads
-the whole text anew for each.
+An engine creates states for each character and class, multiplied by its repetitions; for a class beyond
+ASCII, states for each byte of its ranges, and a Unicode property has some hundred ranges. So
+`^\\p{L}{0,170}$` takes as long as 100 kB of letters. Before that, jsonschema-rs expands `\\d` and similar
+escapes to their meaning in ECMA-262, and reads the whole text again for each.
 """
 
 from __future__ import annotations
@@ -12,21 +12,24 @@ import re
 from typing import Final
 
 MOST_PARTS: Final = 100_000
-"""Parts of all patterns of a schema. One takes up to 1 µs to compile, as long as 20 steps of a document."""
+"""Maximum number of parts in all patterns of a schema.
+
+A part takes up to 1 µs to compile, as long as 20 steps of a document.
+"""
 _RANGES: Final = 4
-"""Parts of a class beyond ASCII, beside those of its characters."""
+"""Parts of a class beyond ASCII, in addition to the parts of its characters."""
 _REST: Final = 10
-"""Parts of a class that says what it leaves out."""
+"""Parts of a negated class."""
 _PROPERTY: Final = 600
-"""Parts of a class with properties of Unicode; several of them have no more ranges together."""
+"""Parts of a class with Unicode properties; several properties have no more ranges together."""
 _FOLDED: Final = 4_500
-"""Parts of finding the other cases of the characters of a class beyond ASCII, once."""
+"""Parts for finding the other cases of the characters in a class beyond ASCII, once."""
 _SETS_IN_CLASS: Final = 30
-"""Parts of writing out the sets in a class, once."""
+"""Parts for expanding the sets in a class, once."""
 _READ: Final = 10
-"""Characters that are read anew in the time of a part."""
+"""Characters that are read again in the time of a part."""
 _WRITTEN: Final = {"s": 75, "S": 75, "d": 5, "D": 6, "w": 12, "W": 13}
-"""Characters of what is written for a set."""
+"""Length of the expansion of a set, in characters."""
 _MOST: Final = 10**9
 _TERM: Final = re.compile(
     r"(?P<plain>[^\\\[(){.]+)|(?P<property>\\[pP](?:\{[^}]{0,60}\}|.))|(?P<set>\\[sSdDwW])"
@@ -39,9 +42,9 @@ _IGNORES_CASE: Final = re.compile(r"\(\?[a-zA-Z]*i")
 
 
 def parts_of(pattern: str) -> int:
-    """Return the parts of compiling a pattern: those of its text, and of its states.
+    """Return the parts for compiling a pattern: the parts of its text and of its states.
 
-    One of more characters than a schema may have parts is not looked at.
+    A pattern with more characters than a schema can have parts is not analyzed.
     """
     if len(pattern) > MOST_PARTS:
         return len(pattern)
@@ -49,7 +52,7 @@ def parts_of(pattern: str) -> int:
 
 
 def parts_of_text(pattern: str) -> int:
-    """Return the parts of reading a pattern, which no limit of the size of its states bounds."""
+    """Return the parts for reading a pattern, which no limit on the size of its states bounds."""
     ignores_case = _IGNORES_CASE.search(pattern) is not None
     parts, sets, size = 0, 0, len(pattern)
     for term in _TERM.finditer(pattern):
@@ -65,11 +68,11 @@ def parts_of_text(pattern: str) -> int:
 
 
 def parts_of_states(pattern: str) -> int:
-    """Return the parts of a pattern with its repetitions written out; those of a class are up to a thousand.
+    """Return the parts of a pattern with its repetitions expanded; a class has up to a thousand parts.
 
     `(.{500}){100}` has thirteen characters, and half a million parts.
     """
-    sizes = [0]  # of the groups that are open, the outermost first
+    sizes = [0]  # sizes of the open groups, the outermost first
     last = 0
     for term in _TERM.finditer(pattern):
         text = term[0]
@@ -77,7 +80,7 @@ def parts_of_states(pattern: str) -> int:
             sizes[-1] += len(text)
             last = 1
         elif text in ("(", "(?:"):
-            sizes.append(1)  # of its beginning and its end
+            sizes.append(1)  # its beginning and its end
             last = 0
         elif text == ")" and len(sizes) > 1:
             last = sizes.pop()

@@ -1,4 +1,4 @@
-"""The remainder of a foreign schema: the rules that no type expresses, at their places.
+"""The remainder of a foreign schema: the rules that no type expresses, at their locations.
 
 A value that a type accepts matches its schema if it matches the remainder, which often needs only a few keys.
 Rules that are not understood here stay in the remainder, so it accepts no more than the schema. It explains
@@ -26,25 +26,28 @@ from .rule_paths import size_of
 from .rules import Rules
 
 Left: TypeAlias = tuple[Any, Any]
-"""A schema, True for none, and what of a value it looks at, as pydantic's `include` has it; True for all."""
+"""The remaining schema, or True for none, and the parts of a value that it applies to.
+
+The parts are in the format of pydantic's `include`, or True for all.
+"""
 
 _ANY: Final[AnySchema] = {"type": "any"}
 _NOTHING: Final[Left] = (True, {})
 _NOTES: Final = frozenset(
     "$comment $defs default definitions deprecated description examples format readOnly title".split()
 )
-"""Keywords that refuse nothing; `format` is an annotation (JSON Schema 2020-12 Validation 7.2.1)."""
+"""Keywords that reject nothing; `format` is an annotation (JSON Schema 2020-12 Validation 7.2.1)."""
 _OF_ROOT: Final = frozenset(("$schema", "$defs", "definitions"))
-"""Keywords of the root that what is left may need."""
+"""Keywords of the root that the remainder can need."""
 _NAMES: Final = frozenset("$id $anchor $dynamicAnchor $dynamicRef $recursiveAnchor $recursiveRef".split())
 _SEEING: Final = frozenset(("additionalProperties", "patternProperties", "unevaluatedProperties"))
-"""Keywords that look at the properties beside them."""
+"""Keywords that depend on the properties beside them."""
 _MOST_PAIRS: Final = 5_000
-"""Pairs of a schema and a type that are compared; behind them all is left."""
+"""Maximum number of compared pairs of a schema and a type; after that, the whole schema remains."""
 
 
 class Remainder:
-    """Decides for values that a type accepts whether they match their schema, if few keys suffice."""
+    """Decides if values that a type accepts match their schema, provided that few keys suffice."""
 
     def __init__(
         self,
@@ -53,7 +56,7 @@ class Remainder:
         serializer: SchemaSerializer,
         omits_unset: bool,
     ) -> None:
-        """Compare a schema with its type; `omits_unset` says that a document has no value that nobody set."""
+        """Compare a schema with its type; with `omits_unset`, a document has no unset values."""
         left, looked_at = left_of(schema, core)
         self._looks_at_all = looked_at is True
         self._rules = None if left is True or looked_at is True else Rules(left)
@@ -62,7 +65,7 @@ class Remainder:
         self._write: Any = partial(serializer.to_python, mode="json", **form)
 
     def accepts(self, value: Any, size: int) -> bool:
-        """Return whether a value surely fits; `size` are the bytes of its document."""
+        """Return whether a value certainly fits; `size` is the size of its document in bytes."""
         if self._rules is None:
             return not self._looks_at_all
         document = self._write(value)
@@ -71,7 +74,7 @@ class Remainder:
 
 
 def left_of(schema: Mapping[str, Any], core: AnySchema) -> Left:
-    """Return what a type leaves of a schema, with the definitions that it may refer to."""
+    """Return the remainder of a schema for a type, with the definitions that it can refer to."""
     if not all(map(_is_plain, objects_in(schema))):
         return schema, True
     left, looked_at = _Reader(schema, core).left()
@@ -87,7 +90,7 @@ class _Reader:
         self._core = core
         self._types = {each["ref"]: each for each in core.get("definitions", ())}
         self._open: set[tuple[int, str]] = set()
-        """Pairs of a schema and a type that are compared now, by `id` and name; they may hold themselves."""
+        """Pairs of a schema and a type being compared, by `id` and name; they can contain themselves."""
         self._pairs = _MOST_PAIRS
 
     def left(self) -> Left:
@@ -176,13 +179,13 @@ class _Reader:
 
 
 def _is_plain(part: Mapping[str, object]) -> bool:
-    """Return whether references from a part and to it lead into the definitions of the root, if anywhere."""
+    """Return whether all references from a part and to it lead into the definitions of the root."""
     reference = part.get("$ref", "#/$defs/")
     return _NAMES.isdisjoint(part) and str(reference).startswith(("#/$defs/", "#/definitions/"))
 
 
 def _seen(schema: Any) -> dict[str, object] | None:
-    """Return the keys of an object that a schema looks at, with what of their values; None for all keys."""
+    """Return the keys of an object that a schema reads, with the parts of their values; None for all keys."""
     seen: dict[str, Any] = {}
     for word, value in schema.items() if isinstance(schema, Mapping) else ():
         inner: list[Any] = []
@@ -229,7 +232,7 @@ def _holds(schema: Mapping[str, Any], words: Any, core: AnySchema) -> bool:
 
 
 def _are_within(schema: Mapping[str, Any], words: Any, holder: Holder, core: AnySchema) -> bool:
-    """Return whether the keywords beside `type` are limits, and those of the type."""
+    """Return whether all keywords except `type` are limits that the type has, too."""
     limits = {row.keyword: row.core for row in limits_of(holder) if row.core}
     others = words - {"type"}
     return others <= limits.keys() and all(core.get(limits[word]) == schema[word] for word in others)

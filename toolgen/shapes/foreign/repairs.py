@@ -18,9 +18,9 @@ from ..keywords import MAPS
 from .normal_form import KEYWORDS, SCHEMAS
 
 _DEEPEST: Final = 100
-"""Levels that are looked at; whoever reads a schema refuses a deeper one."""
+"""Maximum depth that is repaired; the readers of schemas reject a deeper one."""
 _MAY_BE_NULL: Final = frozenset(["const", "default", "type"])
-"""Keywords that null is a value of, and one of which null may mean the type."""
+"""Keywords that can have the value null, including `type`, whose null can mean the type."""
 _OBJECTS: Final = MAPS | {"dependencies", "dependentRequired"}
 _BOUNDS: Final = (("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum"))
 _IN_FRAGMENT: Final = "/~!$&'()*+,;=:@"
@@ -28,7 +28,7 @@ _IN_FRAGMENT: Final = "/~!$&'()*+,;=:@"
 
 @frozen_record
 class Repair:
-    """A place that was repaired."""
+    """A location that was repaired."""
 
     pointer: str
     """JSON Pointer into the schema (RFC 6901); empty at the root."""
@@ -40,13 +40,13 @@ class _Place(NamedTuple):
     pointer: str
     schema: dict[str, Any]
     resource: str
-    """Pointer of the innermost schema with an `$id` in which it stands; its own for that one."""
+    """Pointer of the innermost enclosing schema with an `$id`, which can be the schema itself."""
     anchor: str
-    """Pointer of the innermost schema with `$recursiveAnchor` in which it stands."""
+    """Pointer of the innermost enclosing schema with `$recursiveAnchor`."""
 
 
 def repair(root: object) -> list[Repair]:
-    """Rewrite a schema in place to what it means; return what was changed, in order of the places.
+    """Rewrite a schema in place to its obvious meaning; return the changes in order of their locations.
 
     Values are replaced and never changed, so that a copy of its objects is enough.
     """
@@ -61,7 +61,7 @@ class _Repairs:
         self._repairs: list[Repair] = []
         self._places: dict[int, _Place] = {}
         self._references: dict[str, None] = {}
-        """All that lead to a place in the document; more may come while they are followed."""
+        """All references into the document; more can be added while they are followed."""
         self._words: set[str] = set()
         """All keywords of the document."""
         self._dialect = str(root.get("$schema") or "")
@@ -70,7 +70,7 @@ class _Repairs:
         self._take_draft_4()
         self._visit("", self._root, "", "", 0)
         followed = 0
-        while followed < len(self._references):  # to what no keyword holds
+        while followed < len(self._references):  # visit schemas that no keyword holds
             for reference in list(self._references)[followed:]:
                 followed += 1
                 pointer = unquote(reference[1:])
@@ -115,7 +115,7 @@ class _Repairs:
                         self._visit(f"{pointer}/{key}/{escaped(name)}", part, resource, anchor, depth + 1)
 
     def _local(self, pointer: str, schema: dict[str, Any]) -> None:
-        """Repair what one schema says by itself."""
+        """Repair a schema without its subschemas."""
         nulls = [word for word, value in schema.items() if value is None] if None in schema.values() else ()
         for word in nulls:
             if word in KEYWORDS and word not in _MAY_BE_NULL:
@@ -181,7 +181,7 @@ class _Repairs:
             schema["required"] = [*names, *(name for name in required if name not in listed_names)]
 
     def _tuples(self) -> None:
-        """Read `items` as a list, of drafts before 2020-12, where that is the draft."""
+        """Read `items` as a list, as in drafts before 2020-12, in documents of draft 2020-12."""
         is_2020 = not self._dialect or "2020-12" in self._dialect
         places = [place for place in self._places.values() if isinstance(place.schema.get("items"), list)]
         if not places or not is_2020 or any(map(_leads_into_items, self._references)):
@@ -199,7 +199,7 @@ class _Repairs:
                 self._note(f"{place.pointer}/items", message, "write prefixItems")
 
     def _ids(self) -> None:
-        """Read an `$id` as none where it is no address, or where references show that nobody means it."""
+        """Ignore an `$id` if it is not an address, or if the references show that it is not intended."""
         local: defaultdict[str, list[str]] = defaultdict(list)
         is_referred_to = False
         for place in self._places.values():
@@ -224,7 +224,10 @@ class _Repairs:
                 self._note(f"{place.pointer}/$id", message, "remove it, or refer to schemas inside it")
 
     def _recursion(self) -> None:
-        """Read the recursion of 2019-09 as plain references; with one address in the document it is that."""
+        """Read the recursion of 2019-09 as plain references.
+
+        They are equivalent if no nested schema has an address.
+        """
         if any(place.pointer and has_address(place.schema) for place in self._places.values()):
             return
         is_known = "2019-09" in self._dialect
@@ -249,12 +252,12 @@ class _Repairs:
 
 
 def has_address(schema: dict[str, Json]) -> bool:
-    """Return whether a schema has an `$id` that is no anchor, as `#name` was until draft-07."""
+    """Return whether a schema has an `$id` that is not an anchor, as `#name` was until draft-07."""
     return isinstance(id_ := schema.get("$id"), str) and not id_.startswith("#")
 
 
 def _twice(names: list[Json]) -> str:
-    """Return the text that stands most often in a list of texts; empty if each stands once."""
+    """Return the most frequent text in a list of texts; empty if each occurs once."""
     if not all(isinstance(name, str) for name in names) or len(set(names)) == len(names):
         return ""
     return str(Counter(names).most_common(1)[0][0])

@@ -1,8 +1,8 @@
 """Counts the work of a validator for one document: its visits of values, and the errors that it collects.
 
-Alternatives inside alternatives multiply. Below a reference that leads back, jsonschema-rs tries each value
-once. A bound of the schema and the size of the document says for most that they are few; else the ways of
-this document through the schema are counted, which takes steps of its budget too.
+Nested alternatives multiply. Below a circular reference, jsonschema-rs tries each value once. For most
+documents, a bound of the schema and the size of the document show that the visits are few; otherwise the
+paths of this document through the schema are counted, which takes steps of its budget too.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ from .applied import below, has_unevaluated, held_by, in_place, list_of, map_of
 from .targets import Targets
 
 _NOTHING_COUNTED: Final = MOST_STEPS // 10
-"""Steps up to which nothing is counted: the bound of the schema is enough."""
+"""Steps up to which nothing is counted, because the bound of the schema is enough."""
 _FEW: Final = 200
-"""Steps for one value that are no reason to refuse a long document, whose length has its own limit."""
+"""Steps for one value that cannot make a long document too complex; its length has its own limit."""
 _BOUND: Final = MOST_STEPS // 4
-"""Steps up to which the values of the document are counted, and not the ways through the schema."""
+"""Steps up to which only the values of the document are counted, and not the paths through the schema."""
 _A_PAIR: Final = 250
-"""Steps of counting one schema and one value, which Python does."""
+"""Steps for counting one pair of a schema and a value in Python."""
 _A_WAY: Final = 50
-"""Steps of following one way to them."""
+"""Steps for following one path to such a pair."""
 _HOLDERS: Final = frozenset((dict, list))
 _NUMBERS: Final = frozenset((int, float))
 _AN_ERROR: Final = 200
-"""Steps of collecting one error and reading it."""
+"""Steps for collecting one error and reading it."""
 _COPIED: Final = 10
 """Bytes of a value that are copied into an error in one step."""
 _SHOWN: Final = ("const", "enum", "not")
@@ -46,23 +46,23 @@ _RULES: Final = (
     "contains",
     "additionalProperties",
 )
-"""Keywords that may each have an error for one value, and a copy of it."""
+"""Keywords that can each cause an error for one value, with a copy of the value."""
 _MANY: Final = 1_000_000_000
-"""More are not told apart."""
+"""Upper bound of counts; larger numbers are not distinguished."""
 _MOST_VALUES: Final = 1_000
 _MOST_PAIRS: Final = 100_000
-"""Pairs of members of an object: jsonschema-rs copies the object into an error of each of its keys."""
+"""Maximum number of pairs of an object's members: jsonschema-rs copies the object for each key."""
 _AGAIN: Final = 3
-"""Number of times that the neighbours of `unevaluated…` are tried: for themselves, and for the rest."""
+"""Number of times that the keywords beside `unevaluated…` are tried: for themselves, and for the rest."""
 _SCALARS: Final = ("string", "number", "integer", "boolean", "null")
 (_STEP,) = limits_of("number", "step")
 (_UNIQUE,) = FLAGS
 _FRACTION: Final = 800
-"""Steps of dividing numbers of many digits, as fractions."""
+"""Steps for dividing numbers with many digits, as fractions."""
 _EXACT: Final = 1e15
-"""Numbers below it divide in a few steps."""
+"""Numbers below this are divided in a few steps."""
 _DIGITS: Final = 14
-"""Steps of reading an integer: the square of its bits, by 2 to the power of this."""
+"""Binary logarithm of the divisor for reading an integer: its steps are the square of its bits, divided."""
 
 
 def are_too_many(count: int, places: int, most: int = 5_000) -> bool:
@@ -71,7 +71,7 @@ def are_too_many(count: int, places: int, most: int = 5_000) -> bool:
 
 
 def is_large(document: Json) -> bool:
-    """Return whether the errors of a document may be more than memory holds."""
+    """Return whether the errors of a document could exceed the memory."""
     values = pairs = 0
     waiting = [document]
     while waiting:
@@ -88,19 +88,19 @@ def is_large(document: Json) -> bool:
 
 
 class VisitCounter:
-    """Counts how often a validator of one schema looks at the values of a document."""
+    """Counts how often a validator of one schema visits the values of a document."""
 
     def __init__(self, schema: Any) -> None:
         self._schema = schema
         self._targets = Targets(schema)
         self._back: set[int] = set()
-        """Schemas whose reference leads back to what holds them, by `id`."""
+        """Schemas whose reference leads back to a schema that contains them, by `id`."""
         self._again = set[int]()
         """Targets of circular references, by `id`. Each is tried once for a value."""
         self._own: dict[int, int] = {}
         """Steps for the value itself, by the `id` of a schema."""
         self._is_forked = False
-        """Whether some schema leads on to several for one value."""
+        """Whether some schema continues with several schemas for one value."""
         self._divides = _divides(schema)
         counted: dict[int, int] = {}
         try:
@@ -110,17 +110,20 @@ class VisitCounter:
         except RecursionError:
             steps = _MANY
         self.a_value = min(_MANY, steps)
-        """Steps for one value at most."""
+        """Maximum number of steps for one value."""
         self.quick_bytes = _NOTHING_COUNTED // (self.a_value + 3)
-        """Bytes of a document for which nothing is counted: a value has a byte, an integer's digits three."""
+        """Size in bytes of a document for which nothing is counted.
+
+        Each byte can be a value, and takes up to three steps among the digits of an integer.
+        """
         self.fault = self._targets.fault
-        """The reference that may lead to more than one place, which the counting does not follow; else ""."""
+        """A reference that can lead to several places, and is therefore not followed; "" if there is none."""
 
     def take(self, document: Json, size: int, steps: Steps) -> None:
-        """Take the steps of a document with so many bytes.
+        """Take the steps of a document with `size` bytes.
 
         Raises:
-            TooComplexError: so many are not left, or not enough to count them.
+            TooComplexError: too few steps are left for the document, or for counting them.
         """
         if size <= self.quick_bytes:
             return
@@ -147,13 +150,13 @@ class VisitCounter:
         while paths.later:
             schema, value = paths.later.pop()
             pair = id(schema), id(value)
-            if pair not in seen:  # below a reference that leads back each value is tried once
+            if pair not in seen:  # below a circular reference, each value is tried once
                 seen.add(pair)
                 total += paths.count(schema, value)
         return total
 
     def _most(self, schema: Any, counted: dict[int, int], above: set[int]) -> int:
-        """Return the steps of looking at one value, its own or one below it, by all that a schema applies."""
+        """Return the steps for one visit of a value, itself or one below it, by all that a schema applies."""
         if not isinstance(schema, Mapping):
             return 1
         key = id(schema)
@@ -188,12 +191,12 @@ def _leads_on(schema: Json) -> bool:
 
 
 def _divides(schema: Json) -> bool:
-    """Return whether a schema asks somewhere for multiples."""
+    """Return whether a schema contains a `multipleOf`."""
     return any(_STEP.keyword in part for part in objects_in(schema))
 
 
 def _of_values(value: Json, divides: bool) -> tuple[int, int]:
-    """Return the number of values in a value, and the steps of reading its numbers of many digits."""
+    """Return the number of values in a value, and the steps for reading its numbers with many digits."""
     if not isinstance(value, dict | list):
         return 1, _of_number(value, divides)
     values = 1
@@ -212,7 +215,7 @@ def _of_values(value: Json, divides: bool) -> tuple[int, int]:
 
 
 def count_errors(schema: Any, document: Json, steps: Steps) -> tuple[int, bool]:
-    """Return the steps of collecting the errors of a document, and whether alternatives multiply them."""
+    """Return the steps for collecting the errors of a document, and whether alternatives multiply them."""
     sizes: dict[int, int] = {}
 
     def an_error(schema: Mapping[str, Json], value: Json) -> int:
@@ -245,10 +248,10 @@ class _Paths:
         self._back = back
         self._counted: dict[tuple[int, int], int] = {}
         self.once = 0
-        """The sum of the weights, each pair of a schema and a value once only."""
+        """Sum of the weights, with each pair of a schema and a value counted once."""
 
     def count(self, schema: object, value: Json) -> int:
-        """Return the sum of the weights of all ways below a schema, each pair counted once only.
+        """Return the sum of the weights of all paths below a schema; each pair is weighed only once.
 
         Raises:
             TooComplexError: no steps are left to count them.
@@ -258,7 +261,7 @@ class _Paths:
         pair = id(schema), id(value)
         if pair not in self._counted:
             self._steps.take(_A_PAIR)
-            self._counted[pair] = 1  # what leads back to itself on the same value ends here
+            self._counted[pair] = 1  # ends a cycle that leads back to the same value
             again = _AGAIN if has_unevaluated(schema) else 1
             total = self._weigh(schema, value)
             self.once += total
@@ -279,12 +282,12 @@ class _Paths:
 
 
 def _at_most(schema: object) -> int:
-    """Return the steps of one look at any value by the keywords of a schema alone."""
+    """Return the maximum number of steps for one visit of any value, by a schema's own keywords."""
     return _of_options(schema) + _a_look(schema, None) if isinstance(schema, Mapping) else 1
 
 
 def _a_look(schema: Mapping[str, Any], value: Json) -> int:
-    """Return the steps of one look at a value by the keywords of a schema alone, but for its options."""
+    """Return the steps for one visit of a value by a schema's own keywords, without its options."""
     steps = 1
     if _STEP.keyword in schema and isinstance(value, int | float | None):
         steps += _of_division(schema[_STEP.keyword])
@@ -300,17 +303,17 @@ def _of_division(divisor: float) -> int:
 
 
 def _of_options(schema: Mapping[str, Json]) -> int:
-    """Return the steps of comparing a value with the names and options that a schema lists."""
+    """Return the steps for comparing a value with the names and options that a schema lists."""
     steps = len(list_of(schema, "required")) // 2 + len(map_of(schema, "properties")) // 40
     options = list_of(schema, "enum")
     kinds = set(map(type, options))
-    kinds.discard(type(None))  # it is compared with nothing
+    kinds.discard(type(None))  # null is not compared
     an_option = 60 if float in kinds else 10 if kinds & _HOLDERS else 5 if len(kinds) > 1 else 0
     return steps + _of_dependencies(schema) + len(options) * an_option
 
 
 def _of_number(value: Json, divides: bool) -> int:
-    """Return the steps of reading an integer, by the square of its digits, or of dividing a large number."""
+    """Return the steps for reading an integer, by its digits squared, or for dividing a large number."""
     match value:
         case int():
             return value.bit_length() ** 2 >> _DIGITS
@@ -321,13 +324,13 @@ def _of_number(value: Json, divides: bool) -> int:
 
 
 def _of_dependencies(schema: Mapping[str, Json]) -> int:
-    """Return the steps of looking for the keys that others ask for."""
+    """Return the steps for looking up the keys of dependencies."""
     lists = [*map_of(schema, "dependentRequired").values(), *map_of(schema, "dependencies").values()]
     return len(lists) + sum(len(names) for names in lists if isinstance(names, list)) // 2
 
 
 def _errors(schema: Mapping[str, Json], value: Json) -> int:
-    """Return how many errors the keywords of a schema alone may have for a value."""
+    """Return the maximum number of errors by a schema's own keywords for a value."""
     if not isinstance(value, Mapping):
         return 1
     errors = 1 + sum(name not in value for name in list_of(schema, "required"))
@@ -339,12 +342,12 @@ def _errors(schema: Mapping[str, Json], value: Json) -> int:
 
 
 def size_of(document: Json) -> int:
-    """Return about how many bytes of JSON a document has."""
+    """Return the approximate size of a document as JSON, in bytes."""
     return _size(document, {})
 
 
 def _size(value: Json, sizes: dict[int, int]) -> int:
-    """Return about how many bytes of JSON a value has, those of each part counted once only."""
+    """Return the approximate size of a value as JSON, in bytes; each part is only measured once."""
     match value:
         case str():
             return len(value) + 2

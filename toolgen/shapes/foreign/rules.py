@@ -1,4 +1,4 @@
-"""The rules of a schema that types cannot hold, checked by jsonschema-rs.
+"""The rules of a schema that types cannot express, checked by jsonschema-rs.
 
 It is imported only here, and only for codecs whose types accept more than their schema.
 """
@@ -51,7 +51,7 @@ _LIMITS: Final = {
     for row in LIMITS
     if row.side and not row.is_annotation
 }
-"""The rows by the kind of an error, which is named after the keyword."""
+"""The rows by the error kind, which is named after the keyword."""
 (_STEP,) = limits_of("number", "step")
 _FIRST: Final[tuple[IssueCode, ...]] = (
     "invalid_enum_value",
@@ -62,7 +62,7 @@ _FIRST: Final[tuple[IssueCode, ...]] = (
 )
 """Order of the issues of a value that breaks several rules; others follow in the order of the schema."""
 _ALONE: Final = 2
-"""Number of codes at the beginning that make all others meaningless, because the value is of another type."""
+"""Number of the first codes that make all other issues meaningless, because the value has another type."""
 
 
 _ALL: Final = sys.maxsize
@@ -75,7 +75,7 @@ UNEXPLAINED: Final = FieldIssue(
 
 
 class Rules:
-    """The rules of one schema, JSON Schema 2020-12 unless said otherwise; `format` is not among them."""
+    """The rules of one schema, by default in JSON Schema 2020-12; `format` is not checked."""
 
     def __init__(
         self,
@@ -84,12 +84,13 @@ class Rules:
         reads_dialect: bool = False,
         bounds_patterns: bool = False,
     ) -> None:
-        """Compile the schema; in the draft that its `$schema` names where `reads_dialect` is set.
+        """Compile the schema; with `reads_dialect`, in the draft of its `$schema`.
 
-        With `bounds_patterns`, those that may take long are not matched (`BoundedPatterns`).
+        With `bounds_patterns`, patterns that can take long are not matched (`BoundedPatterns`).
 
         Raises:
-            ValueError: it is not a valid schema, or names another document; with `bounds_patterns`, also if
+            ValueError: it is not a valid schema, or refers to another document; with `bounds_patterns`, also
+            if
                 a reference can point to more than one place.
         """
         self._schema = schema
@@ -111,7 +112,7 @@ class Rules:
 
     @cached_property
     def _without_patterns(self) -> Any:
-        """The validator of documents in which no pattern is matched."""
+        """The validator for documents in which no pattern is matched."""
         assert self._bounded is not None, "its patterns are bounded"
         return self._make(self._bounded.without, pattern_options=SMALL)
 
@@ -135,22 +136,22 @@ class Rules:
 
     @property
     def quick_bytes(self) -> int:
-        """The bytes of a document up to which no steps are counted; 0 where patterns are matched."""
+        """Size of a document in bytes up to which no steps are counted; 0 if patterns are matched."""
         return 0 if self._patterns.parts else self._visits.quick_bytes
 
     def accept(self, document: Json) -> bool:
-        """Return whether a document of so few bytes fits."""
+        """Return whether a document with at most `quick_bytes` fits."""
         try:
             return bool(self._validator.is_valid(document))
-        except ValueError:  # it is not Unicode text
+        except ValueError:  # not Unicode text
             return False
 
     def findings(self, document: Json, most: int, size: int = 0) -> Findings:
-        """Return the first issues, at most so many of them, and a lower bound of how many there are more.
+        """Return the first issues, at most `most`, and a lower bound for the number of further ones.
 
-        One issue of the whole document where it is too large to read all errors, where alternatives inside
-        alternatives multiply, or where its steps do not suffice. `size` are the bytes of the document, 0
-        where nobody knows them.
+        The whole document has a single issue if it is too large to read all errors, if nested alternatives
+        multiply, or if its steps do not suffice. `size` is the size of the document in bytes, 0 if it is
+        unknown.
         """
         try:
             with document_steps() as steps:
@@ -168,10 +169,10 @@ class Rules:
         return Findings(issues=(FieldIssue(keys=(), constraint="invalid_json", message=message),))
 
     def findings_in(self, data: bytes | str, most: int) -> Findings:
-        """Return what `findings` does, of a JSON text; nothing of one that is not JSON."""
+        """Return the `findings` for a JSON text; no issues if it is not JSON."""
         try:
             document = from_json(data, allow_inf_nan=False)
-        except (ValueError, TypeError):  # the latter where a text holds lone surrogates
+        except (ValueError, TypeError):  # a TypeError if a text has lone surrogates
             return Findings(issues=())
         return self.findings(document, most, len(data))
 
@@ -179,7 +180,7 @@ class Rules:
         self._visits.take(document, size, steps)
         validator = self._validator_for(document, size, steps)
         is_valid = validator.is_valid(document)
-        steps.take(0)  # a match that had none left did not match
+        steps.take(0)  # a match without steps left counted as a mismatch
         if is_valid:
             return Findings(issues=())
         if is_large(document):  # the validator collects all errors, each with a copy of its value
@@ -193,7 +194,7 @@ class Rules:
         return self._first(errors, most)
 
     def _validator_for(self, document: Json, size: int, steps: Steps) -> Any:
-        """Return what checks a document, and take the steps of its patterns where they are not counted."""
+        """Return the validator for a document, and take the steps of patterns that it does not count."""
         if self._bounded is not None:
             return self._validator if self._bounded.are_matched_in(document) else self._without_patterns
         return self._counting if self._patterns.are_counted(document, size, steps) else self._validator
@@ -205,11 +206,11 @@ class Rules:
             return Findings(issues=tuple(issues))
         issue_places = {issue.keys for issue in issues}
         places = issue_places.union(tuple(error.instance_path) for error in errors)
-        total = max(len(issues), len(places))  # a key and the value there are two issues at one place
+        total = max(len(issues), len(places))  # a key and the value there are two issues at one location
         return Findings(issues=tuple(issues[:most]), more=total - most, is_counted=False)
 
     def _read(self, errors: Iterable[ValidationError], base: Keys, most: int = _ALL) -> list[LocatedIssue]:
-        """Return what is wrong at `base` and below it, in a few more places than that at most."""
+        """Return the issues at `base` and below it, for slightly more than `most` locations."""
         by_place: _ByPlace = {}
         for error in errors:
             if len(by_place) > most:
@@ -252,7 +253,7 @@ class Rules:
             return bound_issue(keys, bound, kind.limit, of_object=actual == "object")
         match kind:
             case Kind.Type(types=types):
-                # Of a type and an enum, the validator may name the type only.
+                # If both a type and an enum fail, the validator can report only the type.
                 node = self._around(error.schema_path)
                 if isinstance(options := node.get("enum"), list):
                     return _choice(keys, options, node, actual)
@@ -276,12 +277,12 @@ class Rules:
                 return invalid_value_issue(keys, _MESSAGES.get(type(kind), "does not match the schema"))
 
     def _properties(self, path: Sequence[str | int]) -> tuple[Json, ...] | None:
-        """Return the keys that the schema declares beside the keyword at the path; None if it names none."""
+        """Return the keys that the schema declares beside the keyword at the path; None if there are none."""
         properties = self._around(path).get("properties")
         return tuple(properties) if isinstance(properties, Mapping) else None
 
     def _around(self, path: Sequence[str | int]) -> Mapping[str, Any]:
-        """Return the schema that holds the keyword at the path; an empty one where the path leads nowhere."""
+        """Return the schema with the keyword at the path; an empty one if the path does not exist."""
         node: Any = self._schema
         for step in path[:-1]:
             try:
@@ -302,16 +303,16 @@ _MESSAGES: Final[dict[type, str]] = {
 
 
 def _is_panic(error: BaseException) -> bool:
-    """Return whether the validator broke off, as where memory does not hold its errors."""
+    """Return whether the validator panicked, for example because its errors exceeded the memory."""
     return type(error) is RuntimeError or type(error).__name__ == "PanicException"
 
 
 _ByPlace: TypeAlias = dict[tuple[Keys, bool], list[LocatedIssue]]
-"""Issues by the keys of their value, and by whether they are of a key of a map."""
+"""Issues by the keys of their value, and by whether they concern a map's key."""
 
 
 def _unique(founds: Iterable[LocatedIssue]) -> list[LocatedIssue]:
-    """Return one issue for each rule that a value or a key breaks; one of a value that is something else."""
+    """Return one issue for each broken rule of a value or a key; only one if the value has another type."""
     by_place: _ByPlace = {}
     _add(by_place, founds)
     return _issues_of(by_place)
@@ -331,7 +332,7 @@ def _add(by_place: _ByPlace, founds: Iterable[LocatedIssue]) -> None:
 
 
 def _is_same(located: LocatedIssue, other: LocatedIssue) -> bool:
-    """Return whether two issues say the same; of the unions of one value the first is read."""
+    """Return whether two issues are equivalent; of several unions for one value, only the first is read."""
     if located.later or other.later:
         return bool(located.later and other.later)
     return located.issue == other.issue
@@ -343,14 +344,14 @@ def _rank(located: LocatedIssue) -> int:
 
 
 def _refused(keys: Keys) -> FieldIssue:
-    """Return the issue of a value where the schema is `false`: an additional key or item."""
+    """Return the issue of a value whose schema is `false`: an additional key or item."""
     if isinstance(keys[-1], int):
         return FieldIssue(keys=keys, constraint="invalid_length", message="is beyond the last allowed item")
     return unknown(keys, None)
 
 
 def _choice(keys: Keys, values: Sequence[Any], node: Mapping[str, Any], actual: str) -> FieldIssue:
-    """Return the issue of a value that is not among these; of none that the type beside them refuses."""
+    """Return the issue of a value outside of a choice; values that the type beside it rejects are omitted."""
     if "type" in node:
         kinds = [node["type"]] if isinstance(node["type"], str) else node["type"]
         kinds = [*kinds, "integer"] if "number" in kinds else kinds
@@ -369,7 +370,7 @@ def _type_of(value: Json) -> str:
 
 
 def _excluded(schema: Any) -> str:
-    """Return what a `not` excludes, as text where it is short."""
+    """Return what a `not` excludes, as text if it is short."""
     match schema:
         case {"required": [*names], **rest} if not rest and names:
             listed = ", ".join([f'"{name}"' for name in names])

@@ -1,4 +1,4 @@
-"""Targets of the references of a schema, inside the schema."""
+"""Targets of the references in a schema, inside the schema."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from ..keywords import MAPS, REFERENCES, VALUES
 _NAMED: Final = MAPS | {"dependencies"}
 _ANCHORS: Final = ("$anchor", "$dynamicAnchor")
 _IDS: Final = ("$id", "id")
-"""Keywords that name a schema; `id` is one in draft-04 alone."""
+"""Keywords that name a schema; `id` is one only in draft-04."""
 _HOME: Final = "https://root.invalid/"
-"""Stands for the address of a schema that has none."""
+"""Address of a schema without one."""
 _SEGMENT: Final = "[A-Za-z0-9_-][A-Za-z0-9._-]*"
 _PLAIN: Final = re.compile(rf"(https?://[a-z0-9.-]+/)?({_SEGMENT}/)*{_SEGMENT}")
-"""Addresses that every resolver of RFC 3986 reads alike."""
+"""Addresses that all resolvers of RFC 3986 interpret alike."""
 _OF_DRAFTS: Final = "json-schema.org"
 """Host of the metaschemas, which a validator knows by itself."""
 _INDEX: Final = re.compile(r"0|[1-9][0-9]*")
@@ -28,24 +28,24 @@ _SEVERAL: Final = object()
 
 
 class Targets:
-    """Finds what the references of one schema lead to, for those who count."""
+    """Finds the targets of the references in one schema, for counting."""
 
     def __init__(self, root: Json) -> None:
         self.fault = ""
-        """A name or a reference that may stand for more than one place; "" if each stands for one."""
+        """A name or a reference that can lead to more than one place; "" if there is none."""
         self._root = root
         self._by_reference: dict[tuple[str, str], Json] = {}
         self._bases: dict[int, str] = {}
-        """The address of the schema that holds each part, by the `id` of the part."""
+        """The address of the schema that contains each part, by the `id` of the part."""
         self._resources: dict[str, object] = {_HOME: root}
         self._anchors: dict[str, object] = {}
         self._has_resources = False
-        """Whether parts of the schema have addresses of their own."""
+        """Whether parts of the schema have their own addresses."""
         self._reads_id = isinstance(root, Mapping) and "draft-04" in str(root.get("$schema"))
         self._index()
 
     def of(self, schema: Mapping[str, Any]) -> Iterator[Any]:
-        """Yield the schemas that the references of a schema lead to; the root for one that is not known."""
+        """Yield the targets of a schema's references; the root for an unknown target."""
         for word in REFERENCES:
             if isinstance(reference := schema.get(word), str):
                 key = self._bases.get(id(schema), _HOME), reference
@@ -60,7 +60,7 @@ class Targets:
                 yield target
 
     def _index(self) -> None:
-        """Note the names of all parts, also of those that no known keyword holds."""
+        """Index the names of all parts, including parts that no known keyword holds."""
         waiting: list[tuple[Json, str, bool]] = [(self._root, _HOME, True)]
         while waiting:
             part, base, is_schema = waiting.pop()
@@ -76,7 +76,7 @@ class Targets:
                 ]
 
     def _named(self, schema: Mapping[str, Any], base: str) -> str:
-        """Note the names of a schema; return its address."""
+        """Index the names of a schema; return its address."""
         dialect = schema.get("$schema")
         if isinstance(dialect, str) and ("draft-04" in dialect) != self._reads_id:
             self.fault = dialect
@@ -89,14 +89,14 @@ class Targets:
         return base
 
     def _addressed(self, schema: Mapping[str, Any], base: str, name: str) -> str:
-        """Note the name of a schema that may be an address; return its address."""
+        """Index a schema's name, which can be an address; return the schema's address."""
         if name.startswith("#"):  # an anchor, up to draft-07
             self._anchors[name[1:]] = _SEVERAL if name[1:] in self._anchors else schema
             return base
         if schema is not self._root:
             self._has_resources = True
             if not _is_plain(name) or "$ref" in schema or not self._is_plain_root():
-                self.fault = name  # up to draft-07 a name beside a reference counts for nothing
+                self.fault = name  # up to draft-07, a name beside a reference is ignored
         if not _is_plain(name.removesuffix("#")):
             return base
         address = urljoin(base, name.removesuffix("#"))
@@ -112,7 +112,7 @@ class Targets:
         return name if isinstance(name, str) else None
 
     def _find(self, base: str, reference: str) -> Any:
-        """Return what a reference leads to; `_SEVERAL` where it is not known exactly."""
+        """Return the target of a reference; `_SEVERAL` if it is not certain."""
         address, _, fragment = reference.partition("#")
         if address and not _is_plain(address):
             name = self._own_name() or ""
@@ -131,7 +131,7 @@ class Targets:
         base = self._bases.get(id(node))
         for token in tokens:
             if isinstance(node, Mapping | list) and id(node) in self._bases and self._bases[id(node)] != base:
-                return _SEVERAL  # it is part of another schema
+                return _SEVERAL  # part of another schema
             if isinstance(node, Mapping) and token in node:
                 node = node[token]
             elif isinstance(node, list) and _INDEX.fullmatch(token) and int(token) < len(node):

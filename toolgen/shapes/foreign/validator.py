@@ -1,7 +1,7 @@
 """Exact validators for foreign schemas.
 
-As `exact`, and further: null is a value only where the type says so, and each error carries what a reader
-of issues needs to know, as the schema itself may say it anywhere.
+Like `exact`, with two additions: null is a value only if the type allows it, and each error has all facts for
+a reader of issues, because the schema can define them anywhere.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from ..labels import BRANCH, LABEL, NO_BRANCH, NOT_AMONG, TAGGED, UNKNOWN_KEY
 from ..numbers import AnySchema, floats_first
 
 HIDDEN: Final = LABEL
-"""Starts a further key of an object for as long as it would be taken for an attribute."""
+"""Prefix of an additional key of an object while pydantic would otherwise take it for an attribute."""
 
 _INNER: Final = {
     "definitions": ("schema",),
@@ -37,7 +37,7 @@ _is_none: Final = partial(is_, None)
 
 
 def foreign_exact(schema: AnySchema) -> Any:
-    """Return the schema with every value in its exact form; nested models are left as they are."""
+    """Return the schema with every value in its exact form; nested models are unchanged."""
     node: AnySchema = dict(schema)
     match node["type"]:
         case "str" | "bool":
@@ -66,7 +66,7 @@ def foreign_exact(schema: AnySchema) -> Any:
 
 
 def foreign_fields(schema: AnySchema, *, is_open: bool) -> Any:
-    """Return the exact form of the fields of a class, which takes further keys when it is open."""
+    """Return the exact form of a class's fields; an open class accepts additional keys."""
     fields = {name: _field(field) for name, field in schema["fields"].items()}
     keys = [field.get("validation_alias", name) for name, field in fields.items()]
     node = {**schema, "fields": fields, "extra_behavior": "allow"}
@@ -82,9 +82,9 @@ def foreign_fields(schema: AnySchema, *, is_open: bool) -> Any:
 
 
 def _with_any_key(node: AnySchema, fields: AnySchema) -> object:
-    """Return the fields of an open class, whose further keys may be called as an attribute is.
+    """Return the fields of an open class, whose additional keys can have the name of an attribute.
 
-    pydantic counts such a key as the field, set; so it gets another name until the fields are read.
+    pydantic would set the field from such a key, so the key is renamed until the fields are read.
     """
     names = {name for name, field in fields.items() if field.get("validation_alias", name) != name}
     if not names:
@@ -106,7 +106,7 @@ def _with_any_key(node: AnySchema, fields: AnySchema) -> object:
 
 
 def _field(field: AnySchema) -> AnySchema:
-    """Return the exact form of a field; an optional one takes None from Python code, and never null."""
+    """Return the exact form of a field; an optional one accepts None from Python code, but never null."""
     schema: AnySchema = dict(field["schema"])
     if schema["type"] != "default":
         return {**field, "schema": foreign_exact(schema)}
@@ -119,7 +119,7 @@ def _field(field: AnySchema) -> AnySchema:
 
 
 def _literal(node: AnySchema) -> AnySchema:
-    # A union, also of one: pydantic looks into it for the tags of a union of classes.
+    # A union even for one type: pydantic looks into it for the tags of a union of classes.
     return dict(
         cs.union_schema(
             list(_by_type(node["expected"])),
@@ -133,7 +133,7 @@ def _literal(node: AnySchema) -> AnySchema:
 
 
 def _or_null(schema: AnySchema) -> AnySchema:
-    """Return a nullable schema; choices among values then mention null."""
+    """Return the schema inside a nullable one; choices among values then mention null."""
     match schema["type"]:
         case "literal":
             return {**schema, "expected": [*schema["expected"], None]}
@@ -159,13 +159,13 @@ def _union(node: AnySchema) -> AnySchema:
     labelled = [
         (foreign_exact(choice), f"{BRANCH}{number}") for number, choice in enumerate(floats_first(choices))
     ]
-    # As what it is: in another union pydantic writes true by `int` as 1, and no map of open classes.
+    # "any": another union would serialize true as 1 by `int`, and no map of open classes.
     return {**node, "choices": labelled, "serialization": cs.simple_ser_schema("any")}
 
 
 def _tagged(node: AnySchema) -> AnySchema:
     match node["discriminator"]:
-        case [_, [str(key)]]:  # by name, and by JSON key
+        case [_, [str(key)]]:  # by name and by JSON key
             tag = key
         case key:
             tag = key

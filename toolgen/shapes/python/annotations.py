@@ -1,7 +1,7 @@
 """Annotations as pydantic can read them on every supported Python.
 
 Before Python 3.12, a `typing.TypedDict` does not know which class declares a key, so pydantic requires the
-one of `typing_extensions`, which it installs. Code of an author need not follow that rule.
+one from `typing_extensions`, which it installs. Authors' code need not follow that rule.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def readable(annotation: object) -> Any:
 
 
 def without_texts(annotation: object) -> object:
-    """Return the annotation without what it tells a reader, which changes neither values nor errors."""
+    """Return the annotation without texts for readers, which change neither values nor errors."""
     if get_origin(annotation) is not Annotated:
         return annotation
     inner, *facts = get_args(annotation)
@@ -68,7 +68,7 @@ def _typed_dict(class_: Any, made: dict[object, object]) -> object:
     if type(class_).__module__ != "typing":
         return class_
     copy: Any = TypedDict(class_.__name__, {})  # type: ignore[misc]  # the name is known at run time
-    made[class_] = copy  # before its fields, which may name it
+    made[class_] = copy  # before its fields, which can refer to it
     required = set(class_.__required_keys__)
     for key, hint in typing.get_type_hints(class_, include_extras=True).items():
         if get_origin(hint) in _MARKS:

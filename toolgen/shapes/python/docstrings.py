@@ -22,12 +22,12 @@ _ASIDES: Final = (
     *"Note Notes Warning Warnings Warns Todo References Reference Tip Hint Important".split(),
     "See Also",
 )
-"""Further sections of Google's style, which are neither of the whole nor of a parameter."""
+"""Further sections in Google's style, which describe neither the function nor a parameter."""
 
 
 @frozen_record
 class DocstringTexts:
-    """The texts of a docstring; sections about anything else are left out."""
+    """The texts of a docstring; sections about other subjects are omitted."""
 
     description: str = ""
     parameters: Mapping[str, str] = field(default_factory=dict[str, str])
@@ -35,7 +35,7 @@ class DocstringTexts:
 
 
 def read_docstring(text: str | None) -> DocstringTexts:
-    """Return the parsed docstring; one of no known style, or of one line, is all description.
+    """Return the parsed docstring; if it has no known style, or one line, all of it is the description.
 
     Raises:
         ModuleNotFoundError: it has several lines, and `PACKAGE` is not installed.
@@ -60,7 +60,7 @@ def read_docstring(text: str | None) -> DocstringTexts:
 
 
 def _parsed(text: str) -> Docstring | None:
-    """Return the docstring in the style that finds most in it; None if none finds anything it knows."""
+    """Return the docstring in the style that recognizes most of it; None if no style recognizes anything."""
     from docstring_parser import DocstringMeta, DocstringStyle, ParseError
 
     best, most = None, 0
@@ -69,7 +69,7 @@ def _parsed(text: str) -> Docstring | None:
             parsed = parse(text)
         except ParseError:
             continue
-        is_rest = parsed.style is DocstringStyle.REST  # whose other fields may be any text between colons
+        is_rest = parsed.style is DocstringStyle.REST  # its other fields can be any text between colons
         count = sum(type(part) is not DocstringMeta or not is_rest for part in parsed.meta)
         if count > most:
             best, most = parsed, count

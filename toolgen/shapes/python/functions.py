@@ -1,4 +1,4 @@
-"""Typed Python functions as their signatures and docstrings describe them."""
+"""Typed Python functions, described by their signatures and docstrings."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ _VARIADIC: Final[Mapping[object, str]] = {
     inspect.Parameter.VAR_KEYWORD: "**",
 }
 _ABSENT: Final = object()
-"""The default of a keyword that a function may not get."""
+"""The default of a keyword that can be absent from the call."""
 _NAMED_KEYWORDS: Final = "give each argument a name, or annotate it with Unpack[…] of a TypedDict"
 _OWNERS: Final = frozenset(["cls", "self"])
 _CONTEXT: Final = "tool_context"
-"""The name that no argument of a model has, with or without an annotation."""
+"""Name of the context parameter, with or without an annotation; models never fill it."""
 _CONTEXTS: Final = frozenset(["context", "ctx"])
 
 
@@ -51,15 +51,15 @@ class FunctionParameter:
 
     name: str
     annotation: Any
-    """Annotation of the parameter, with None added if None is the default, as authors mean it."""
+    """Annotation of the parameter, with None added if None is the default, as authors intend."""
     default: Any
     """`MISSING` when the parameter is required."""
     description: str
-    """A text in its `Annotated`, else its text in the docstring."""
+    """The text in its `Annotated`, otherwise its text in the docstring."""
     is_positional: bool
-    """It has no name for the caller (PEP 570)."""
+    """Whether it is positional-only (PEP 570)."""
     may_be_absent: bool = False
-    """Whether the keyword can be left out, as an optional field of a `TypedDict`; None stands for it then."""
+    """Whether the keyword can be absent, like an optional field of a `TypedDict`; its value is then None."""
 
 
 @frozen_record
@@ -67,7 +67,7 @@ class FunctionProblem:
     """The reason why a function cannot be a tool."""
 
     parameter: str
-    """Empty when it is about the whole function."""
+    """Name of the parameter; empty if the problem concerns the whole function."""
     message: str
     hint: str
 
@@ -78,31 +78,31 @@ class TypedFunction:
 
     docstring: DocstringTexts
     parameters: tuple[FunctionParameter, ...]
-    """All in the order of the signature but the owner of a method and the context of the call."""
+    """All parameters in the order of the signature, except the owner of a method and the call context."""
     context: str
-    """Name of the parameter that takes the context of the call; empty without one."""
+    """Name of the parameter for the call context; empty if there is none."""
     context_types: tuple[Any, ...]
-    """The classes that its annotation names, without `Any`; empty without an annotation."""
+    """The classes in its annotation, without `Any`; empty without an annotation."""
     result: Any
-    """Type of the result; `Any` when there is none."""
+    """Type of the result; `Any` if it has no annotation."""
     yielding: Yielding | None
     """Type of the yielded values; None for a function that does not yield."""
     misfits: tuple[FunctionProblem, ...]
-    """All that is wrong; the parameters are those that a model can fill."""
+    """All problems; `parameters` has only parameters that a model can fill."""
     unannotated: tuple[FunctionProblem, ...]
-    """Parameters without an annotation, and a result without one: each may be any JSON value."""
+    """Parameters without an annotation, and a result without one: each can be any JSON value."""
 
     @property
     def is_async_iterable(self) -> bool:
-        """Whether it returns what is iterated in an event loop."""
+        """Whether its result is iterated in an event loop."""
         return self.yielding is not None and self.yielding.is_async
 
 
 def read_function(function: Callable[..., object], context_types: tuple[type, ...] = ()) -> TypedFunction:
     """Return the facts of a function: description, parameters, result.
 
-    A parameter is the context of the call when its annotation is one of `context_types`, when it is called
-    `tool_context`, or when it is called `ctx` or `context` and its class is some `…Context`.
+    A parameter is the call context if its annotation is one of `context_types`, if its name is
+    `tool_context`, or if its name is `ctx` or `context` and its class is some `…Context`.
     """
     try:
         texts = read_docstring(inspect.getdoc(_unbound(function)))
@@ -176,7 +176,7 @@ def _unannotated(names: list[str], hints: Mapping[str, object]) -> Iterator[Func
 
 
 def type_hints(function: Callable[..., object]) -> dict[str, object]:
-    """Return the annotations of a function; none where they cannot be evaluated."""
+    """Return the annotations of a function; none if they cannot be evaluated."""
     try:
         return _hints(function)
     except Exception:  # noqa: BLE001 - an annotation may be any code; without one a parameter takes what comes
@@ -184,15 +184,15 @@ def type_hints(function: Callable[..., object]) -> dict[str, object]:
 
 
 def _hints(function: Callable[..., object]) -> dict[str, object]:
-    """Return the annotations of a function, and of the fields of a `TypedDict` that it takes as keywords."""
+    """Return the annotations of a function, and of the fields of a `TypedDict` for its keywords."""
     hints = get_type_hints(_annotated(function), include_extras=True)
     fields = _unpacked(hints.get(_keywords_of(function), None))
     return {**{name: type_ for name, (type_, _) in fields.items()}, **hints}
 
 
 def _keywords_of(function: Callable[..., object]) -> str:
-    """Return the name of the parameter that takes all further keywords; "" for none."""
-    with contextlib.suppress(TypeError, ValueError):  # of a function in C, which says nothing of itself
+    """Return the name of the parameter that takes all further keywords; "" if there is none."""
+    with contextlib.suppress(TypeError, ValueError):  # functions in C have no signature
         for parameter in inspect.signature(_unbound(function)).parameters.values():
             if parameter.kind is inspect.Parameter.VAR_KEYWORD:
                 return parameter.name
@@ -213,12 +213,12 @@ def _unpacked(annotation: object) -> dict[str, tuple[object, bool]]:
 
 
 def yielded(function: Callable[..., object], hints: Mapping[str, Any]) -> Yielding | None:
-    """Return what a function with these annotations yields; None for one that does not."""
+    """Return the yielded types of a function with these annotations; None if it does not yield."""
     return yielding_of(_annotated(function), hints.get("return", MISSING))
 
 
 def _unbound(function: Callable[..., object]) -> Callable[..., object]:
-    """Return the function of a partial one, which has its docstring and its annotations."""
+    """Return the function inside a `partial`, which has the docstring and the annotations."""
     while isinstance(function, partial):
         function = function.func
     return function
@@ -231,7 +231,7 @@ def _annotated(function: Callable[..., object]) -> Any:
 
 
 def _parameters(function: Callable[..., object], hints: Mapping[str, object]) -> Iterator[inspect.Parameter]:
-    """Yield the parameters that are open: neither the owner of a method nor bound by a `partial`."""
+    """Yield the free parameters: neither the owner of a method nor bound by a `partial`."""
     bound = set[str]()
     unbound: object = function
     while isinstance(unbound, partial):
@@ -265,7 +265,7 @@ def _is_context(name: str, hints: Mapping[str, object], context_types: tuple[typ
 
 
 def _classes(annotation: object) -> tuple[Any, ...]:
-    """Return the classes that an annotation names, those of a union apart; neither `None` nor `Any`."""
+    """Return the classes in an annotation, each class of a union separately, without `None` and `Any`."""
     if get_origin(annotation) is Annotated:
         return _classes(get_args(annotation)[0])
     if get_origin(annotation) in (Union, UnionType):
@@ -300,7 +300,7 @@ def _parameter(parameter: inspect.Parameter, annotation: Any, texts: DocstringTe
 
 
 def _annotated_text(annotation: object) -> str:
-    """Return the first plain text, or `Doc` of PEP 727, among the metadata of an `Annotated`; "" without."""
+    """Return the first plain text, or `Doc` of PEP 727, in the metadata of an `Annotated`; "" without one."""
     for fact in getattr(annotation, "__metadata__", ()):
         text = fact if isinstance(fact, str) else getattr(fact, "documentation", None)
         if isinstance(text, str):
@@ -309,10 +309,10 @@ def _annotated_text(annotation: object) -> str:
 
 
 def payload_field(parameter: FunctionParameter, attribute: str) -> tuple[object, object]:
-    """Return the annotation and the default of a parameter's field in a class of the arguments."""
+    """Return the annotation and the default of a parameter's field in the class of the arguments."""
     annotation, default = readable(parameter.annotation), parameter.default
     if isinstance(default, tuple) and get_origin(annotation) is Iterable:
-        default = list(default)  # as documents give it, and as it is written again
+        default = list(default)  # the form in documents, in which it is serialized again
     own_fields = [info for info in (*get_args(annotation), default) if isinstance(info, FieldInfo)]
     facts: dict[str, Any] = {}
     if parameter.description and not any(info.description for info in own_fields):

@@ -28,15 +28,15 @@ _SAME: Final = {
     "missing_argument": "missing",
     "missing_keyword_only_argument": "missing",
 }
-"""Errors of Python's types by those of JSON's that say the same."""
+"""The equivalent JSON errors of errors that pydantic has only for Python types."""
 _UNKNOWN: Final = frozenset(["extra_forbidden", "unexpected_keyword_argument"])
 
 
 class TypeReader(ForeignReader):
-    """Converts pydantic's errors of such types into issues."""
+    """Converts pydantic's errors of hand-written types into issues."""
 
     def __init__(self, schema: Mapping[str, Any], own: Callable[[str], Mapping[str, Json]]) -> None:
-        """Construct a reader of errors of a type; `own` returns the schema of an exact class by name."""
+        """Construct a reader for errors of a type; `own` returns the schema of an exact class by name."""
         super().__init__(schema)
         self._own = own
         self._readers: dict[str, IssueReader] = {}
@@ -57,7 +57,7 @@ class TypeReader(ForeignReader):
 
 
 def _plain(error: ErrorDetails) -> ErrorDetails:
-    """Return the error as one of a foreign type, with the keys that an object takes in it."""
+    """Return the error as one of a foreign type, with the keys that an object accepts."""
     kind, loc, allowed = error["type"], error["loc"], "[]"
     if any(isinstance(step, str) and step.startswith(OWN) for step in loc):
         return {**error, "loc": _without_keys(loc)}
@@ -76,7 +76,7 @@ def _without_keys(loc: Keys) -> Keys:
 
 
 def _in_form(located: LocatedIssue) -> LocatedIssue:
-    """Return the issue; of a lexical form it names the form, as a generated class does."""
+    """Return the issue; for a lexical form, it names the form, as for a generated class."""
     issue = located.issue
     if issue.constraint != "invalid_pattern" or (named := FORMAT_NAMES.get(issue.expected or "")) is None:
         return located

@@ -1,6 +1,6 @@
 """JSON Schema of hand-written Python types, in the style of `tree/schema.py`.
 
-Objects are closed, properties have titles, and each value is said in its lexical form.
+Objects are closed, properties have titles, and each value is described in its lexical form.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ from .validator import is_open, is_toolgen_model
 (_UNIQUE,) = FLAGS
 
 _ANNOTATIONS: Final = ("title", "description", "default", "examples", "deprecated")
-"""Annotations, which stand at the end of a schema, but at the beginning of an object."""
+"""Annotations, which are at the end of a schema, but at the beginning of an object."""
 _SENTENCE: Final = "toolgen_sentence"
-"""Has the sentence of a value's limits until its description is known."""
+"""Keyword for the sentence of a value's limits until its description is known."""
 _FORMS: Final[Mapping[str, Mapping[str, str]]] = {
     "bytes": {"contentEncoding": "base64", "pattern": BYTES},
     "date": {"format": "date"},
@@ -37,14 +37,14 @@ _FORMS: Final[Mapping[str, Mapping[str, str]]] = {
     "timedelta": {"pattern": DURATION},
     "decimal": {"pattern": DECIMAL},
 }
-"""The lexical forms by kind of pydantic's."""
+"""The lexical forms by pydantic's kind."""
 _MAPS: Final = ("properties", "$defs")
 UNWARNED: Final[set[JsonSchemaWarningKind]] = {
     "skipped-choice",
     "skipped-discriminator",
     "non-serializable-default",
 }
-"""Kinds of parts that pydantic leaves out of a schema without a warning."""
+"""Kinds of parts that pydantic omits from a schema without a warning."""
 
 
 def core_schema_of(type_: Any) -> Any:
@@ -66,7 +66,7 @@ def core_schema_of(type_: Any) -> Any:
 
 
 def _nothing() -> object:
-    """Return the schema of None as a result: the empty object, as of a generated tool without `Return`."""
+    """Return the schema of None as a result: the empty object, as for a generated tool without `Return`."""
     empty = cs.typed_dict_schema({}, extra_behavior="forbid")
     return cs.json_or_python_schema(
         cs.no_info_after_validator_function(_none, empty),
@@ -84,12 +84,12 @@ def _empty(value: object) -> dict[str, Json]:
 
 
 def type_schema_of(schema: Any, mode: JsonSchemaMode, description: str = "") -> dict[str, Json]:
-    """Return the JSON Schema of a core schema that pydantic made of a type.
+    """Return the JSON Schema of a core schema that pydantic built for a type.
 
-    `description` is used where the type has none of its own.
+    `description` is used if the type has no description of its own.
 
     Raises:
-        ValueError: the type has values that no JSON Schema describes; the message says which.
+        ValueError: the type has values that no JSON Schema describes; the message names them.
     """
     try:
         made = _Writer(by_alias=True).generate(schema, mode)
@@ -108,7 +108,7 @@ def title_of(schema: Mapping[str, Any]) -> str:
 
 
 def with_title_first(schema: dict[str, Json]) -> dict[str, Json]:
-    """Return the schema with the title after the type, as an object has it."""
+    """Return the schema with the title after the type, like the schema of an object."""
     order = ["type", "title", "description"] if "properties" in schema else [*schema]
     return {key: schema[key] for key in (*order, *schema) if key in schema}
 
@@ -128,9 +128,9 @@ def with_limit_sentences(schema: Any) -> Any:
 
 
 def text_schema(schema: Any) -> JsonSchemaValue:
-    """Return the schema of a text, with the annotations of its limits as of a designed type.
+    """Return the schema of a text, with annotations for its limits, as for a designed type.
 
-    Their sentence is for `with_limit_sentences`.
+    `with_limit_sentences` uses their sentence.
     """
     form: JsonSchemaValue = {"type": "string", **_FORMS[schema["type"]]}
     limits = [(row, plain(limit)) for row, limit in exact.own_limits(schema)]
@@ -140,14 +140,14 @@ def text_schema(schema: Any) -> JsonSchemaValue:
 
 
 def limited_text(schema: object) -> JsonSchemaValue | None:
-    """Return the schema of a text with limits; None of one without."""
+    """Return the schema of a text with limits; None if it has no limits."""
     return text_schema(schema) if exact.own_limits(schema) else None
 
 
 class _Writer(GenerateJsonSchema):
     """Writes pydantic's JSON Schema in the style of `tree/schema.py`.
 
-    Defaults that JSON cannot hold are left out.
+    Defaults that JSON cannot express are omitted.
     """
 
     ignored_warning_kinds = UNWARNED
@@ -198,7 +198,7 @@ class _Writer(GenerateJsonSchema):
         )
 
     def default_schema(self, schema: Any) -> JsonSchemaValue:
-        """Omit null for a field that is None when it is absent, or where null means absent."""
+        """Omit null for a field that is None when it is absent, or if null means absent."""
         inner = schema["schema"]
         if inner["type"] == "function-after" and inner["schema"]["type"] == "nullable":
             is_ours = inner["function"]["function"].__module__ == exact.__name__
@@ -209,7 +209,7 @@ class _Writer(GenerateJsonSchema):
         return super().default_schema(without_null)
 
     def tagged_union_schema(self, schema: Any) -> JsonSchemaValue:
-        return _without(super().tagged_union_schema(schema), "discriminator")  # of OpenAPI
+        return _without(super().tagged_union_schema(schema), "discriminator")  # a keyword of OpenAPI
 
     def model_schema(self, schema: Any) -> JsonSchemaValue:
         return _closed(schema, super().model_schema(schema))
@@ -220,7 +220,7 @@ class _Writer(GenerateJsonSchema):
     def typed_dict_schema(self, schema: Any) -> JsonSchemaValue:
         return _closed(schema, super().typed_dict_schema(schema))
 
-    # What `exact` makes of the classes of this package.
+    # The following methods write the schemas that `exact` creates.
 
     def generate_inner(self, schema: Any) -> JsonSchemaValue:
         return super().generate_inner(schema.get("metadata", {}).get(MADE_OF, schema))
@@ -256,7 +256,7 @@ def _nullable(schema: JsonSchemaValue) -> JsonSchemaValue:
 
 
 def _ordered(schema: Any) -> Any:
-    """Return the schema with its keywords in the order of `schema`."""
+    """Return the schema with its keywords in the order of `tree/schema.py`."""
     if isinstance(schema, list):
         return [_ordered(part) for part in schema]
     if not isinstance(schema, dict):

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pydantic_core import CoreSchema
 
 MARK: Final = "x-toolgen-sensitive"
-"""Stands in a JSON Schema between its making and `sensitive_places_of` or a design; nobody else sees it."""
+"""Keyword that marks a schema until `sensitive_places_of` or a design reads it; it is never published."""
 _BRANCHES: Final = ("anyOf", "oneOf", "allOf")
 _MAPS: Final = ("$defs", "patternProperties", "properties")
 _Steps: TypeAlias = tuple[str, ...]
@@ -35,26 +35,26 @@ class Sensitive:
 
 
 def is_marked(annotation: object) -> bool:
-    """Return whether a mark stands in the annotation itself, not in the classes that it names."""
+    """Return whether the annotation itself has a mark, not a class in it."""
     return isinstance(annotation, Sensitive) or any(map(is_marked, get_args(annotation)))
 
 
 def sensitive_places_of(schema: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return where documents of a schema with marks have sensitive values, as `Codec.sensitive` says it.
+    """Return the places of sensitive values in documents of a marked schema, as in `Codec.sensitive`.
 
-    The branches of a union are taken together where no property with constant texts tells them apart.
+    The branches of a union are treated as one if no property with constant texts distinguishes them.
     """
     return tuple(dict.fromkeys(map(place_of, _places(schema, schema.get("$defs", {}), {}, 0))))
 
 
 def without_marks(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the JSON Schema as others see it: no default in it holds a sensitive value."""
+    """Return the JSON Schema for publication: without marks and without sensitive defaults."""
     unmarked: dict[str, Any] = _unmarked(schema, schema.get("$defs", {}))
     return unmarked
 
 
 def _unmarked(part: Any, defs: Mapping[str, Any], *, is_schema: bool = True) -> Any:
-    """Return a part of a schema without marks; one that is none has schemas by the names of properties."""
+    """Return a part of a schema without marks; if it is not a schema, it has schemas by property name."""
     match part:
         case dict():
             hidden = {MARK} if part.get(MARK) is True else set[str]()
@@ -74,7 +74,7 @@ def _unmarked(part: Any, defs: Mapping[str, Any], *, is_schema: bool = True) -> 
 def _places(
     schema: object, defs: Mapping[str, object], outer: Mapping[str, int], depth: int
 ) -> Iterator[_Steps]:
-    """Yield the steps from a value at a depth; `outer` has the depth of each definition around it."""
+    """Yield the steps from a value at a depth; `outer` has the depth of each enclosing definition."""
     if not isinstance(schema, dict):
         return
     if schema.get(MARK) is True:
@@ -99,7 +99,7 @@ def _places(
 
 
 def _branch_step(branch: object, branches: Sequence[object], defs: Mapping[str, object]) -> _Steps:
-    """Return the step into a branch of a union; no step where no value of a property tells it apart."""
+    """Return the step into a branch of a union; no step if no property value distinguishes it."""
     for name, own in _tags(branch, defs).items():
         tags = [tag for branch_schema in branches for tag in _tags(branch_schema, defs).get(name, ())]
         if others := [tag for tag in dict.fromkeys(tags) if tag not in own]:
@@ -108,7 +108,7 @@ def _branch_step(branch: object, branches: Sequence[object], defs: Mapping[str, 
 
 
 def _tags(branch: object, defs: Mapping[str, Any]) -> dict[str, list[str]]:
-    """Return the values of each property of a branch that can only be one of some texts."""
+    """Return the possible values of each property in a branch that is limited to some texts."""
     name = definition_of(branch.get("$ref")) if isinstance(branch, dict) else ""
     properties = defs.get(name, {}).get("properties", {})
     plain = {key: of for key, of in properties.items() if isinstance(of, dict)}
@@ -119,7 +119,7 @@ def _tags(branch: object, defs: Mapping[str, Any]) -> dict[str, list[str]]:
 
 
 def _has_mark(schema: object, defs: Mapping[str, object]) -> bool:
-    """Return whether a mark stands in a schema, or in a definition that it names."""
+    """Return whether a schema, or a definition that it refers to, has a mark."""
     seen: set[str] = set()
     waiting = [schema]
     while waiting:

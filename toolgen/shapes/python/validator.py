@@ -1,7 +1,7 @@
 """Exact validators of hand-written Python types: dataclasses, pydantic models, TypedDicts.
 
-As `shapes/exact.py`, for all that pydantic makes of such types, and all the way down. Objects are closed
-unless their class opens them. Each error carries what a reader of issues needs to know, as in
+Like `shapes/exact.py`, for every core schema that pydantic builds for such types, at all levels. Objects are
+closed unless their class opens them. Each error has all facts for a reader of issues, as in
 `shapes/foreign/validator.py`. Toolgen's own classes are exact already.
 """
 
@@ -22,12 +22,12 @@ from ..labels import BRANCH, LABEL
 from ..numbers import AnySchema, floats_first, number
 
 KEYS: Final = LABEL + "keys "
-"""Starts the label of an object; the keys that it takes follow as a JSON array."""
+"""Prefix of the label of an object; the keys that it accepts follow as a JSON array."""
 OWN: Final = LABEL + "own "
-"""Starts the label of a class that is exact by itself; its name follows."""
+"""Prefix of the label of a class that is exact by itself; its name follows."""
 
 _FINITE: Final = cs.CoreConfig(strict=True, allow_inf_nan=False, ser_json_inf_nan="constants")
-"""Refuses what is not a number of JSON; of a model, which nobody validates again, it is written as such."""
+"""Rejects NaN and infinity; in a model, which is not validated again, they are written as constants."""
 CONFIG: Final[cs.CoreConfig] = {**_FINITE, "validate_by_name": False, "validate_by_alias": True}
 
 _EXACT_BY_ITSELF: Final = frozenset("int bytes datetime date timedelta uuid decimal".split())
@@ -42,7 +42,7 @@ class InexactJsonTypeError(ValueError):
 class Exactness:
     """Rewrites the core schema of one type.
 
-    `own` has the exact classes that were met, by the name in their label.
+    `own` has the exact classes found in the type, by the name in their label.
     """
 
     def __init__(self, *, has_labels: bool) -> None:
@@ -51,13 +51,13 @@ class Exactness:
         self.own: dict[str, type[ToolModel]] = {}
 
     def of(self, schema: AnySchema) -> Any:
-        """Return the schema in its exact form; the schema itself stays as it is.
+        """Return the schema in its exact form; the original schema is unchanged.
 
         Raises:
-            InexactTypeError: no exact form holds its values.
+            InexactJsonTypeError: no exact form can express its values.
         """
         node: AnySchema = dict(schema)
-        node.pop("ref", None)  # what is referred to stands in the definitions
+        node.pop("ref", None)  # referenced schemas are in the definitions
         kind = node["type"]
         if kind in _EXACT_BY_ITSELF:
             return exact(node)
@@ -65,7 +65,7 @@ class Exactness:
         return rewrite(self, node) if rewrite else self._rewrite_children(node)
 
     def _rewrite_children(self, node: AnySchema) -> AnySchema:
-        """Return the node with the exact forms of the schemas in it."""
+        """Return the node with its child schemas in their exact forms."""
         for key in _INNER:
             if isinstance(inner := node.get(key), dict):
                 node[key] = self.of(inner)
@@ -77,12 +77,12 @@ class Exactness:
         return {**self._rewrite_children(node), "strict": True}
 
     def _items(self, node: AnySchema) -> AnySchema:
-        """Return a list or a set; an iterable becomes a list, else pydantic validates it only while read."""
+        """Return a list or a set; an iterable becomes a list, because pydantic validates iterables lazily."""
         kind = "list" if node["type"] == "generator" else node["type"]
         return self._strict({"items_schema": _ANY, **node, "type": kind})
 
     def _float(self, node: AnySchema) -> AnySchema:
-        return number(node)  # in a union, what writes it has to know what it is not
+        return number(node)  # in a union, its serializer must recognize values of other types
 
     def _definitions(self, node: AnySchema) -> AnySchema:
         definitions = [{**self.of(part), "ref": part["ref"]} for part in node["definitions"]]
@@ -167,7 +167,7 @@ class Exactness:
         config = {**node.get("config", {}), **_FINITE}
         config["extra_fields_behavior"] = "allow" if is_open(node) else "forbid"
         if node["type"] == "dataclass" and not hasattr(class_, "__pydantic_config__"):
-            node["revalidate_instances"] = "always"  # nothing has checked it when it was made
+            node["revalidate_instances"] = "always"  # it is not validated when it is constructed
         keys = list(_keys(node))
         return self._labelled(
             {**self._rewrite_children(node), "strict": True, "config": config}, KEYS + json.dumps(keys)
@@ -226,7 +226,7 @@ _REWRITES: Final[Mapping[str, Callable[[Exactness, AnySchema], AnySchema]]] = {
 
 
 def is_open(node: AnySchema) -> bool:
-    """Return whether the author declares that an object takes any key."""
+    """Return whether the author declares that an object accepts any key."""
     return bool(node.get("config", {}).get("extra_fields_behavior") == "allow")
 
 
@@ -236,7 +236,7 @@ def is_toolgen_model(node: AnySchema) -> bool:
 
 
 def _null_left_out(field: AnySchema, schema: AnySchema) -> AnySchema:
-    """Return the field; one that is None when it is absent is then not serialized."""
+    """Return the field; if its default is None, None is not serialized."""
     is_optional = schema["type"] == "default" and schema.get("default", ...) is None
     if is_optional and field["type"] != "named-tuple-field" and not keeps_null(schema):
         return {"serialization_exclude_if": _is_none, **field}
@@ -244,7 +244,7 @@ def _null_left_out(field: AnySchema, schema: AnySchema) -> AnySchema:
 
 
 def _nulls_left_out(node: AnySchema) -> AnySchema:
-    """Return an exact class without nulls in its JSON; its own codec has an option for that."""
+    """Return an exact class that omits nulls in its JSON; its own codec has an option for that."""
     if "fields" not in node:
         return {**node, "schema": _nulls_left_out(node["schema"])}
     fields = node["fields"].items()

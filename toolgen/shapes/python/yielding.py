@@ -1,4 +1,4 @@
-"""Functions that yield: their yielded values are reported as progress; their result is found here."""
+"""Functions that yield: the yielded values are reported as progress, and the result is determined."""
 
 from __future__ import annotations
 
@@ -25,25 +25,27 @@ _NOTHING: Final = (None, type(None), Never, NoReturn)
 
 
 class ProgressReporter(Protocol):
-    """Reports progress, as `ToolContext.progress`; what it raises ends the function that yielded."""
+    """Reports progress, like `ToolContext.progress`; an exception from it ends the function that yielded."""
 
     def __call__(self, fraction: float | None = None, message: str = "", value: Any = None) -> None: ...
 
 
 @frozen_record
 class Yielding:
-    """What a generator yields and returns."""
+    """The yielded and returned types of a generator."""
 
     result: Any
-    """Type of the result: of what it returns, else a list of what it yields."""
+    """Type of the result: the returned type, or a list of the yielded type."""
     is_returned: bool | None
-    """Whether the result is what it returns, and all that it yields is progress alone. None if no
-    annotation says so: then it is where it returns anything but None."""
+    """Whether the result is the returned value, and all yielded values are only progress.
+
+    None if no annotation decides it: then the returned value is the result unless it is None.
+    """
     is_async: bool
 
 
 def yielding_of(function: Callable[..., object], annotation: Any) -> Yielding | None:
-    """Return what a function yields by its own kind and the annotation of its result, or `MISSING`.
+    """Return the yielded types of a function, from its kind and the annotation of its result, or `MISSING`.
 
     None if it yields nothing. A function that returns an iterator counts as one that yields.
     """
@@ -64,9 +66,9 @@ def yielding_of(function: Callable[..., object], annotation: Any) -> Yielding | 
 
 
 def with_progress(function: Callable[..., object], yielding: Yielding) -> Callable[..., object]:
-    """Return a function that takes a `ProgressReporter` first and iterates all that `function` returns.
+    """Return a function that takes a `ProgressReporter` first and iterates over the result of `function`.
 
-    It is asynchronous where the function is, or returns an asynchronous iterator.
+    It is asynchronous if the function is, or if it returns an asynchronous iterator.
     """
 
     def run(report: ProgressReporter, /, *args: Any, **named: Any) -> Any:
@@ -91,7 +93,7 @@ def with_progress(function: Callable[..., object], yielding: Yielding) -> Callab
 
 
 def _drained(returned: object, yielding: Yielding, report: ProgressReporter) -> object:
-    """Return the result of an iterator; anything else as it is."""
+    """Return the result of an iterator; any other value is returned unchanged."""
     if not isinstance(returned, Iterator):
         return returned
     items: list[Any] = []

@@ -1,1 +1,1 @@
-"""The JSON Schema and the validator of a designed type, made from the field tree."""
+"""The JSON Schema and the validator of a designed type, derived from the field tree."""

@@ -1,11 +1,12 @@
 """JSON Schema 2020-12 of an object and of everything it refers to.
 
-No `$schema`: the default Ajv of form libraries refuses the keyword. A closed object says so, because
-its codec refuses unknown keys; an open one says nothing of them. Named types and union branches stand in
-`$defs`, inline objects in place. A union says `type` beside `oneOf`, and the tag of a branch has its only
-value as `default` too: form libraries and clients ask for both, and neither changes what is accepted. An
-enum whose values have meanings is a `oneOf` of constants with titles, as in forms of MCP (SEP-1330). The
-titles of objects are for people who fill in forms: those of the tool, of types, branches and attributes.
+No `$schema`: the default Ajv in form libraries rejects the keyword. A closed object has
+`additionalProperties: false`, because its codec rejects unknown keys; an open one omits the keyword. Named
+types and union branches are in `$defs`, inline objects at their place. A union has `type` beside `oneOf`, and
+the tag of a branch has its only value as `default` too: form libraries and clients require both, and neither
+changes what is accepted. An enum whose values have meanings is a `oneOf` of constants with titles, as in
+forms of MCP (SEP-1330). The titles of objects are for people who fill in forms: titles of the tool, of types,
+branches and attributes.
 """
 
 from __future__ import annotations
@@ -60,7 +61,7 @@ _HAVE_STATED: Final = frozenset(holder for row in _STATED for holder in row.hold
 
 
 def object_schema(root: ObjectType, objects: Objects) -> Schema:
-    """Return the schema of the root with `$defs` for all it refers to, in order of first use."""
+    """Return the schema of the root with `$defs` for everything it refers to, in order of first use."""
     return SchemaParts().schema(root, objects)
 
 
@@ -74,7 +75,7 @@ def schemas_of(objects: Objects, unions: Iterable[UnionType] = ()) -> dict[str, 
 def noted_formats(root: ObjectType, schema: Schema, objects: Objects) -> tuple[str, ...]:
     """Return JSON Pointers of each `format` in the root's schema that no codec checks, in its order.
 
-    They stand in schemas that somebody else wrote; every other one is of `ASSERTED_FORMATS`.
+    They are in third-party schemas; every other format is one of `ASSERTED_FORMATS`.
     """
     if root.foreign is not None:
         return tuple(format_pointers(schema))
@@ -85,30 +86,30 @@ def noted_formats(root: ObjectType, schema: Schema, objects: Objects) -> tuple[s
 
 
 def type_schema(type_: DataType, objects: Objects) -> Schema:
-    """Return the schema of any type, with `$defs` for all it refers to."""
+    """Return the schema of any type, with `$defs` for everything it refers to."""
     writer = _Writer(objects)
     return SchemaParts().complete(writer.type(type_), writer.references, objects)
 
 
 _Reference = tuple[str, str | None]
-"""An object in `$defs` by its name, with the tag that it has as the branch of a union."""
+"""The name of an object in `$defs`, with its tag as the branch of a union."""
 
 
 class SchemaParts:
-    """The schemas of objects that stand in `$defs`, each written once for all schemas that refer to it.
+    """The schemas of objects in `$defs`, each written once for all schemas that refer to it.
 
-    Nobody may change what is in it. With `shared`, only those of objects in that table are cached.
+    Callers must not change them. With `shared`, only schemas of objects in that table are cached.
     """
 
     def __init__(self, *, shared: Objects | None = None) -> None:
         self._shared = shared
         self._parts: dict[tuple[int, str | None], tuple[ObjectType, Schema, list[_Reference]]] = {}
-        """Objects by identity, with their schemas and what these refer to."""
+        """Objects by identity, with their schemas and the references of these."""
         self._roots: dict[int, Schema] = {}
         self._plain: dict[int, tuple[DataType, Schema]] = {}
 
     def schema(self, root: ObjectType, objects: Objects) -> Schema:
-        """Return the schema of the root with `$defs` for all it refers to, in order of first use."""
+        """Return the schema of the root with `$defs` for everything it refers to, in order of first use."""
         if self._shared is None or self._shared.get(root.name) is not root:
             return self._whole(root, objects)
         if id(root) not in self._roots:
@@ -122,7 +123,7 @@ class SchemaParts:
         return self.complete(writer.object(root), writer.references, objects)
 
     def complete(self, schema: Schema, references: Iterable[_Reference], objects: Objects) -> Schema:
-        """Return a schema with `$defs` for its references and for theirs."""
+        """Return a schema with `$defs` for its direct and indirect references."""
         defs: dict[str, Json] = {}
         waiting = [*references][::-1]
         while waiting:
@@ -149,7 +150,7 @@ class SchemaParts:
 
 
 class _Writer:
-    """Writes one schema; collects the objects that belong into its `$defs`."""
+    """Writes one schema; collects the objects for its `$defs`."""
 
     def __init__(
         self,
@@ -158,7 +159,7 @@ class _Writer:
         plain: dict[int, tuple[DataType, Schema]] | None = None,
     ) -> None:
         self._plain = {} if plain is None else plain
-        """Schemas without others in them, by the identity of their type, which many fields have."""
+        """Schemas without nested schemas, by the identity of their type, which many fields share."""
         self.references: dict[_Reference, None] = {}
         self._objects = objects
 
@@ -256,7 +257,7 @@ def _plain(type_: StringType | NumberType | EnumType | ScalarType) -> Schema:
 
 
 def _enum(type_: EnumType) -> Schema:
-    """Return the schema of some values; the meanings of values are titles, as forms and MCP have them."""
+    """Return the schema of some values; their meanings are titles, as in forms and in MCP."""
     kind = "string" if isinstance(type_.values[0], str) else "integer"
     if meanings := dict(type_.explained):
         return {"type": kind, "oneOf": [_choice(value, meanings.get(value, "")) for value in type_.values]}
@@ -292,7 +293,7 @@ def _limits(type_: DataType) -> Schema:
 
 
 def limits_sentence(type_: DataType) -> str:
-    """Return the limits that no keyword of JSON Schema expresses, as a sentence; empty without any."""
+    """Return the limits that no keyword of JSON Schema expresses, as a sentence; empty if there are none."""
     inner = without_null(type_)
     if holder_of(inner) not in _HAVE_STATED:
         return ""

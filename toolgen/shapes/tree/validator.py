@@ -1,6 +1,6 @@
-"""Validators made from the field tree, for values in a design or a function.
+"""Validators derived from the field tree, for values in a design or a function.
 
-The generated classes and these validators are narrowed by the same `exact`.
+`exact` narrows both the generated classes and these validators.
 """
 
 from __future__ import annotations
@@ -122,7 +122,7 @@ class _Builder:
 
     def _ref(self, name: str) -> CoreSchema:
         if name not in self.definitions:
-            self.definitions[name] = cs.any_schema()  # holds the place, and ends a recursion
+            self.definitions[name] = cs.any_schema()  # a placeholder that ends a recursion
             fields = {}
             object_ = self._objects[name]
             if object_.foreign is not None:
@@ -146,7 +146,7 @@ class _Builder:
 
 def _foreign(foreign: Foreign, name: str) -> CoreSchema:
     """Return the validator of a foreign schema; its issues are joined into one message."""
-    from ..foreign.rules import Rules  # jsonschema-rs comes with the generator, and not with the runtime
+    from ..foreign.rules import Rules  # jsonschema-rs is a dependency of the generator, not of the runtime
 
     rules = Rules(foreign.schema)
 

@@ -19,7 +19,7 @@ _AFTER_7: Final = frozenset(
 )
 _AFTER_2019: Final = frozenset("prefixItems $dynamicRef $dynamicAnchor".split())
 _NOT_FROM_2019: Final = ("$recursiveRef", "unevaluatedItems")
-"""They mean something else in 2020-12."""
+"""Keywords that have another meaning in 2020-12."""
 
 
 @frozen_record
@@ -28,11 +28,11 @@ class SchemaDialect:
 
     metaschema: str
     ref_stands_alone: bool = False
-    """Keywords beside `$ref` are ignored."""
+    """Whether keywords beside `$ref` are ignored."""
     has_tuples: bool = True
-    """`items` may be a list, with `additionalItems` for the rest."""
+    """Whether `items` can be a list, with `additionalItems` for the rest."""
     unknown: frozenset[str] = frozenset()
-    """Keywords of 2020-12 that the draft does not know."""
+    """Keywords of 2020-12 that the draft does not define."""
 
 
 _IN_FRAGMENT: Final = "%/?:@!$&'()*+,;=~"
@@ -41,7 +41,7 @@ _2020: Final = "https://json-schema.org/draft/2020-12/schema"
 UNDECLARED: Final = SchemaDialect(metaschema=_2020)
 """2020-12, with the two forms of older drafts that schemas without `$schema` are seen to use."""
 _OLD: Final = frozenset(("$schema", "$id", "items", "additionalItems", "dependencies"))
-"""Keywords that the upgrade of a schema without a declared draft looks at."""
+"""Keywords that the upgrade rewrites in a schema without a declared draft."""
 _DIALECTS: Final = {
     "draft/2020-12": SchemaDialect(metaschema=_2020, has_tuples=False),
     "draft/2019-09": SchemaDialect(
@@ -59,7 +59,7 @@ _DIALECTS: Final = {
 
 
 def dialect_of(schema: Schema) -> SchemaDialect | SchemaProblem:
-    """Return the dialect of `$schema`, 2020-12 without one, or why it cannot be read."""
+    """Return the dialect of `$schema`, 2020-12 if it is absent, or the reason why it cannot be read."""
     uri = schema.get("$schema")
     if uri is None:
         return UNDECLARED
@@ -86,9 +86,10 @@ def unreadable(survey: SchemaIndex, dialect: SchemaDialect) -> list[SchemaProble
 
 
 def upgrade(survey: SchemaIndex, dialect: SchemaDialect, *, base: str = "") -> bool:
-    """Rewrite the schemas of the survey in place to 2020-12, with the same meaning.
+    """Rewrite the schemas of the index in place to 2020-12, with the same meaning.
 
-    References follow what moves. Annotations and unknown keywords stay. Returns whether any schema changed.
+    References to moved schemas are updated. Annotations and unknown keywords stay. Returns whether any schema
+    changed.
     """
     is_changed = False
     moves: dict[tuple[str, str], str] = {}
@@ -123,11 +124,11 @@ def _upgraded(schema: Schema, dialect: SchemaDialect, *, is_root: bool) -> Schem
         if key in dialect.unknown or (alone and key != "$ref" and (key in CONSTRAINTS or key == "$id")):
             continue
         if dialect.ref_stands_alone and key in ("deprecated", "writeOnly") and not isinstance(value, bool):
-            continue  # unknown to the draft, so anything may stand there
+            continue  # the draft does not define it, so it can have any value
         if key == "$schema" and (is_root or "$id" not in schema):
             continue
         if key == "$id" and isinstance(value, str) and (is_root or value.startswith("#")):
-            # `"$id": "#name"` was an anchor until draft-07 (Core 8.2.3 there).
+            # `"$id": "#name"` was an anchor until draft-07 (its Core 8.2.3).
             if is_anchor(value[1:]) and value[0] == "#" and dialect.ref_stands_alone:
                 new["$anchor"] = value[1:]
             elif not is_root and not dialect.ref_stands_alone:
@@ -145,7 +146,7 @@ def _upgraded(schema: Schema, dialect: SchemaDialect, *, is_root: bool) -> Schem
 
 
 def _split_dependencies(value: dict[str, Json], new: dict[str, Any]) -> None:
-    """Write `dependencies` as the two keywords that it became (Validation 2019-09, 6.5.7)."""
+    """Write `dependencies` as the two keywords that replaced it (Validation 2019-09, 6.5.7)."""
     for name, wanted in value.items():
         word = "dependentRequired" if isinstance(wanted, list) else "dependentSchemas"
         new[word] = {**new.get(word, {})}
@@ -158,7 +159,7 @@ def _split_dependencies(value: dict[str, Json], new: dict[str, Any]) -> None:
 
 
 def _moved(ref: str, moves: dict[tuple[str, str], str], base: str) -> str:
-    """Return a reference as a fragment of this document, to the new place of its target."""
+    """Return a reference as a fragment of this document that leads to the new location of its target."""
     local = local_part(ref, base)
     if local is None:
         return ref

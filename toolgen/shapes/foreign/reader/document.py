@@ -12,15 +12,18 @@ from toolgen.contract.json_value import Json
 from .problems import SchemaProblem
 
 DEEPEST: Final = 100
-"""Objects and arrays inside each other."""
+"""Maximum nesting depth of objects and arrays."""
 MOST_VALUES: Final = 100_000
 MOST_CHARACTERS: Final = 5_000_000
 LONGEST_POINTER: Final = 2_000
-"""Characters of the pointer to an object or a list, about; the longest one in the public corpora has 214.
-Places and classes are named after it, so that one long key would be written out for all that is below it."""
+"""Approximate maximum length of the pointer to an object or a list, in characters.
+
+The longest one in the public corpora has 214. Locations and classes are named after the pointer, so one long
+key would be repeated for everything below it.
+"""
 
 _LONGEST_INTEGER: Final = 10_000
-"""Bits; Python prints none that is much longer."""
+"""Maximum size of an integer, in bits; Python does not print integers that are much longer."""
 
 _Trail: TypeAlias = "tuple[_Trail, str | int] | None"
 
@@ -30,10 +33,10 @@ class _Stop(Exception):
 
 
 def copied(document: object) -> tuple[Json, list[SchemaProblem]]:
-    """Return a copy of the document with lists for tuples, and its values that are not JSON.
+    """Return a copy of the document with lists instead of tuples, and its values that are not JSON.
 
-    A member of an enum, and any other text or number of a class of its own, becomes a plain one. Reads in a
-    loop, so that no depth ends in a RecursionError.
+    An enum member, and any text or number of a subclass, becomes a plain one. The document is read in a loop,
+    so that its depth cannot cause a RecursionError.
     """
     reader = _Reader()
     try:

@@ -11,14 +11,14 @@ from ...constraints import FLAGS, LIMITS, lengths_of, limits_of
 from ...keywords import BRANCHES, CONDITIONS, MAPS, REFERENCES
 
 Schema: TypeAlias = dict[str, Any]
-"""A JSON Schema object under reading; its values are JSON."""
+"""A JSON Schema object that is being read; its values are JSON."""
 Subschema: TypeAlias = "Schema | bool"
 
 ONE_SCHEMA: Final = tuple(
     "items additionalItems additionalProperties propertyNames contains not if then else unevaluatedItems "
     "unevaluatedProperties contentSchema".split()
 )
-"""Keywords whose value is one schema; `items` may be several before 2020-12."""
+"""Keywords whose value is one schema; `items` can be several before 2020-12."""
 SEVERAL: Final = (*BRANCHES, "prefixItems", "items")
 NAMED: Final = MAPS | {"dependencies"}
 _HOLDING: Final = NAMED.union(SEVERAL, ONE_SCHEMA)
@@ -47,15 +47,15 @@ OBJECT_KEYWORDS: Final = (
     "unevaluatedProperties",
 )
 TYPED_KEYWORDS: Final = (*STRING_KEYWORDS, *NUMBER_KEYWORDS, *ARRAY_KEYWORDS, *OBJECT_KEYWORDS)
-"""Keywords that say something of one type only; all other values pass them (Validation 6)."""
+"""Keywords that constrain only one type; values of all other types pass them (Validation 6)."""
 CONSTRAINTS: Final = frozenset((*TYPED_KEYWORDS, *BRANCHES, *CONDITIONS, *REFERENCES)).union(
     ("type", "enum", "const", "minContains", "maxContains")
 )
-"""Every keyword that may refuse a value."""
+"""Every keyword that can reject a value."""
 
 
 def children(schema: Schema) -> Iterable[tuple[tuple[str, ...], Any]]:
-    """Return the tokens to each subschema and its value, whether it is a schema or not."""
+    """Return the tokens to each subschema and its value, even if the value is not a schema."""
     return () if _HOLDING.isdisjoint(schema) else _children(schema)
 
 
@@ -75,7 +75,7 @@ def _children(schema: Schema) -> Iterator[tuple[tuple[str, ...], Any]]:
 
 
 def in_place(schema: Schema) -> Iterator[Json]:
-    """Yield the subschemas that look at the same value, whether they are schemas or not."""
+    """Yield the subschemas that apply to the same value, even if they are not schemas."""
     if IN_PLACE.isdisjoint(schema):
         return
     for key, value in schema.items():
@@ -84,14 +84,14 @@ def in_place(schema: Schema) -> Iterator[Json]:
 
 
 def rejects_all(schema: object) -> bool:
-    """Return whether the schema plainly refuses every value."""
+    """Return whether the schema obviously rejects every value."""
     return schema is False or (
         isinstance(schema, dict) and "not" in schema and "$ref" not in schema and accepts_all(schema["not"])
     )
 
 
 def accepts_all(schema: object) -> bool:
-    """Return whether the schema plainly accepts every value."""
+    """Return whether the schema obviously accepts every value."""
     if isinstance(schema, dict):
         for key in schema:  # noqa: SIM110 - a generator takes longer, and this is asked of each schema
             if key in CONSTRAINTS and not has_no_effect(key, schema):
@@ -101,7 +101,7 @@ def accepts_all(schema: object) -> bool:
 
 
 def effective(schema: Schema, *words: str) -> list[str]:
-    """Return those of some keywords that stand in a schema and may refuse a value."""
+    """Return the keywords among `words` that a schema has and that can reject a value."""
     return [word for word in words if word in schema and not has_no_effect(word, schema)]
 
 
@@ -109,11 +109,11 @@ _LEAST_SIZES: Final = frozenset(row.keyword for row in LIMITS if row.takes == "l
 _FLAGS: Final = frozenset(row.keyword for row in FLAGS)
 _, _MOST_ITEMS = lengths_of("array")
 _ALWAYS: Final = frozenset(("type", "enum", "const", "oneOf", *REFERENCES))
-"""Keywords that have an effect whatever their value; most of a schema are, and they are asked for most."""
+"""Keywords that have an effect with any value; they are checked first because they are the most frequent."""
 
 
 def has_no_effect(word: str, schema: Schema) -> bool:
-    """Return whether the keyword plainly refuses nothing, as it stands in its schema."""
+    """Return whether the keyword obviously rejects nothing in its schema."""
     if word in _ALWAYS:
         return False
     value = schema[word]
@@ -141,6 +141,6 @@ def has_no_effect(word: str, schema: Schema) -> bool:
         case "if":
             return accepts_all(schema.get("then", True)) and accepts_all(schema.get("else", True))
         case "then" | "else" | "minContains" | "maxContains":
-            return True  # read with `if` and `contains`
+            return True  # read together with `if` and `contains`
         case _:
             return False

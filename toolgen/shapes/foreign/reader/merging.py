@@ -1,6 +1,6 @@
 """A schema without `$ref` and `allOf`: all rules for one value in one place.
 
-A rule that one schema cannot express is left out and noted as lost, so the result accepts the same or more.
+A rule that one schema cannot express is omitted and noted as lost, so the result accepts the same or more.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from .keywords import CONSTRAINTS, Schema, Subschema, accepts_all, effective, ha
 from .schema_index import SchemaIndex
 
 NEVER: Final[Schema] = {"not": {}}
-"""Normal form of a schema that refuses every value."""
+"""Normal form of a schema that rejects every value."""
 
 _TIGHTER: Final = {row.keyword: row.tighter for row in LIMITS if row.side}
-"""Returns the limit that holds where two hold."""
+"""Functions that return the stricter of two limits, by keyword."""
 _FLAGS: Final = frozenset(row.keyword for row in FLAGS)
 (_STEP,) = limits_of("integer", "step")
 _OBJECT: Final = frozenset(("properties", "additionalProperties", "patternProperties"))
@@ -29,7 +29,7 @@ _UNMERGED: Final = (
     "$recursiveRef"
 ).split()
 _LEADING: Final = frozenset(("$ref", *BRANCHES))
-"""Keywords of a schema that may only refer to another one."""
+"""Keywords that can make a schema a mere reference to another one."""
 _DEEPEST: Final = 40
 _MOST_JOINED: Final = 5_000
 _SEEING_THROUGH: Final = ("anyOf", "oneOf", "if", "not", "dependentSchemas", "$dynamicRef", "$recursiveRef")
@@ -46,7 +46,7 @@ class Merger:
         self._depth = 0
 
     def flat(self, schema: Schema) -> Schema:
-        """Return the schema with its references and `allOf` merged into it; `NEVER` if nothing passes."""
+        """Return the schema with its references and `allOf` merged into it; `NEVER` if nothing passes it."""
         if id(schema) in self._flat:
             return self._flat[id(schema)][0]
         if "allOf" in schema or "$ref" in schema or "unevaluatedProperties" in schema:
@@ -61,7 +61,7 @@ class Merger:
         return followed is False or (isinstance(followed, dict) and self.flat(followed) is NEVER)
 
     def both(self, left: Subschema, right: Subschema) -> Subschema:
-        """Return a schema that holds where both hold; the same one for the same two."""
+        """Return a schema that accepts what both accept; the same object for the same two."""
         if left is True or right is True:
             other = right if left is True else left
             return False if rejects_all(other) else other
@@ -80,7 +80,7 @@ class Merger:
         return self._joined[key][0]
 
     def follow(self, schema: Subschema) -> Subschema:
-        """Return the target of a schema that only refers to another one; else the schema."""
+        """Return the target of a schema that only refers to another one; otherwise the schema itself."""
         while isinstance(schema, dict) and not _LEADING.isdisjoint(schema):
             words = [word for word in schema if word in CONSTRAINTS and not has_no_effect(word, schema)]
             if words == ["$ref"]:
@@ -108,7 +108,7 @@ class Merger:
             self._depth -= 1
 
     def _merged_parts(self, parts: list[Schema]) -> Schema:
-        """Return what holds where all parts hold; by halves, for each merge copies what it merges."""
+        """Return a schema with the rules of all parts; merge them in pairs, because a merge copies both."""
         while len(parts) > 1:
             pairs = [self._merge(*parts[at : at + 2]) for at in range(0, len(parts) - 1, 2)]
             parts = pairs + parts[len(pairs) * 2 :]
@@ -165,7 +165,7 @@ class Merger:
         return {word: value for word, value in schema.items() if word not in lost} if lost else schema
 
     def _combined(self, word: str, left: Any, right: Any) -> Any:
-        """Return the value of a keyword that holds where both values hold; None if none can hold."""
+        """Return the value of a keyword with the effect of both values; None if no value can pass both."""
         if (tighter := _TIGHTER.get(word)) is not None:
             return tighter(left, right)
         if word in _FLAGS:
@@ -212,14 +212,14 @@ class Merger:
 
 
 def named_types(value: str | list[str]) -> list[str]:
-    """Return the types that a `type` names; `number` covers `integer` (Validation 6.1.1)."""
+    """Return the types in the value of `type`; `number` covers `integer` (Validation 6.1.1)."""
     names = [value] if isinstance(value, str) else list(value)
     return [name for name in names if name != "integer" or "number" not in names]
 
 
 def _common_types(left: list[str], right: list[str]) -> list[str]:
     common = [name for name in left if name in right]
-    # A list with `number` has no `integer` beside it.
+    # A list with `number` has no separate `integer`.
     if ("integer" in left and "number" in right) or ("number" in left and "integer" in right):
         common.append("integer")
     return common

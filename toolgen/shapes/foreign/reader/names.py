@@ -10,11 +10,14 @@ from ... import naming
 from .keywords import NAMED, Schema
 
 _LONGEST: Final = 200
-"""Characters of a class name, before its number: titles have any length, and names are made of names."""
+"""Maximum length of a class name, without its number, in characters.
+
+Titles have any length, and names are composed of names.
+"""
 
 
 class ClassNames:
-    """Makes class names; a number distinguishes two that would be equal."""
+    """Creates class names; a number distinguishes equal ones."""
 
     def __init__(self, root: str) -> None:
         self.root = root
@@ -37,13 +40,13 @@ class ClassNames:
             if token in NAMED and path:
                 name = naming.class_name(name, path.pop(0))
             elif not path and not token.isdecimal() and pointer.count("/") > 1 and name == self.root:
-                # No keyword holds it: `#/components/schemas/User` is called like a definition.
+                # No keyword holds it: `#/components/schemas/User` is named like a definition.
                 name = naming.class_name(name, token)
         return name
 
 
 def branch_name(name: str, number: int, branch: Schema) -> str:
-    """Return the name of one object of several: by its title, by its first constant, or by number."""
+    """Return the name of one object among several: from its title, its first constant, or its number."""
     title = branch.get("title")
     if isinstance(title, str) and title:
         return naming.class_name(name, title)

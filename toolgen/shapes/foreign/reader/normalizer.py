@@ -1,6 +1,6 @@
 """Conversion to the normal form, the part of a schema that Python types hold: `shapes/foreign/nodes.py`.
 
-A node accepts what its schema accepts, or more; then a keyword is noted as lost.
+A node accepts what its schema accepts, or more; if it accepts more, the keyword is noted as lost.
 """
 
 from __future__ import annotations
@@ -20,15 +20,17 @@ from .objects import ClassBuilder, InnerSchemas, as_map, is_map
 from .schema_index import SchemaIndex
 
 _DEEPEST: Final = 40
-"""Arrays, maps and unions inside each other, without an object between them."""
+"""Maximum nesting depth of arrays, maps and unions without an object between them."""
 _MOST_BRANCHES: Final = 1_000
-"""The most branches of a union, choices among values apart: type checkers compare each with each."""
+"""Maximum number of union branches, except choices among values: type checkers compare each pair."""
 _MOST_LEVELS: Final = 50
-"""Objects, arrays, maps and unions inside each other. pydantic needs about fourteen frames for a level, and
-Python has a thousand for everything."""
+"""Maximum nesting depth of objects, arrays, maps and unions.
+
+pydantic needs about fourteen stack frames for a level, and Python has a thousand in total.
+"""
 
 _UNTYPED: Final = ("not", "if", "$dynamicRef", "$recursiveRef")
-"""Keywords of values of any type that no type holds."""
+"""Keywords for values of any type that no type can hold."""
 _PLAIN: Final = frozenset(("type", *ANNOTATIONS))
 _SCALARS: Final = ("string", "integer", "number", "boolean")
 _FLAGS: Final = tuple(row.keyword for row in FLAGS)
@@ -37,7 +39,7 @@ _SIZES_OF_MAPS: Final = lengths_of("map")
 
 
 class SchemaNormalizer:
-    """Converts one surveyed schema into the normal form; objects become classes."""
+    """Converts one indexed schema into the normal form; objects become classes."""
 
     def __init__(self, survey: SchemaIndex, name: str, *, refused_defaults: set[str]) -> None:
         self.unsupported: set[str] = set()
@@ -56,7 +58,7 @@ class SchemaNormalizer:
         self._budget = 10_000 + 20 * len(survey.places)
 
     def run(self, schema: Schema, *, arguments: bool) -> None:
-        """Fill `root`, `classes` and `losses`."""
+        """Fill `root`, `classes` and `unsupported`."""
         followed = self.merger.follow(schema)
         if arguments:
             self._take_arguments(schema, followed)
@@ -72,7 +74,7 @@ class SchemaNormalizer:
         self._finish()
 
     def _take_arguments(self, schema: Schema, followed: Subschema) -> None:
-        """Convert the root to a class in any case; arguments of another type never come here."""
+        """Convert the root to a class in any case; arguments of another type never reach it."""
         flat = self.merger.flat(schema)
         if flat is NEVER:
             self.unsupported.add("not")
@@ -80,7 +82,7 @@ class SchemaNormalizer:
         if named_types(flat.get("type", [])) != ["object"] or "enum" in flat or "const" in flat:
             self.unsupported.add("type" if "type" in flat else "$ref")
             flat = {**flat, "type": "object"}
-        # A place that says `object` itself is this very class wherever it is referred to.
+        # A schema that declares `object` itself is this class everywhere it is referenced.
         whole = isinstance(followed, dict) and self.merger.flat(followed).get("type") == "object"
         name = self._names.take(self._names.root)
         self.unsupported.update(effective(flat, *_UNTYPED, "enum", "const"))
@@ -121,7 +123,7 @@ class SchemaNormalizer:
         is_inside = at is not None and pointer is not None and pointer.startswith(f"{at}/")
         return "" if pointer is None or is_inside else self._names.of_place(pointer)
 
-    def _inner(self) -> InnerSchemas:  # made anew, for one that is kept would be a cycle
+    def _inner(self) -> InnerSchemas:  # created for each use, because a stored one would be a reference cycle
         return InnerSchemas(
             unsupported=self.unsupported, merger=self.merger, node=self.node, property=self._property
         )
@@ -191,7 +193,7 @@ class SchemaNormalizer:
         return self._joined(nodes)
 
     def _explained(self, node: Node, branch: Subschema) -> Node:
-        """Return the node of a branch; one that is a single value has its title or description as meaning."""
+        """Return the node of a branch; for a single value, its title or description becomes the meaning."""
         if len(node.get("enum", ())) != 1 or not isinstance(branch, dict):
             return node
         followed = self.merger.follow(branch)
@@ -212,7 +214,7 @@ class SchemaNormalizer:
         return {**self.merger.flat(followed), **({"title": branch["title"]} if "title" in branch else {})}
 
     def _branches(self, flat: Schema, word: str, rest: Schema) -> list[Subschema]:
-        """Return the branches, each merged with the rest of the schema around it."""
+        """Return the branches, each merged with the other keywords of their schema."""
         rest = self._rests.setdefault(id(flat), rest)
         if accepts_all(rest):
             return list(flat[word])
@@ -273,7 +275,7 @@ class SchemaNormalizer:
         return {**node, "items": self._joined([self.node(kind, inner_name) for kind in kinds])}
 
     def _inner_name(self, name: str, word: str) -> str:
-        """Return the name of an object inside a value of this name; the root's own name stays unused."""
+        """Return the name of an object nested in a value with this name; the root's own name stays unused."""
         return naming.class_name(name, word) if name == self._names.root else name
 
     def _object(self, schema: Schema, flat: Schema, name: str) -> Node:
@@ -304,7 +306,7 @@ class SchemaNormalizer:
                 waiting += [(part, level + 1) for part in reversed(held) if leads_on(part)]
 
     def _finish(self) -> None:
-        """Tag the unions; keep the classes that are used, in order of first use."""
+        """Tag the unions; keep only the classes that are used, in order of first use."""
         used: dict[str, Node] = {}
         waiting: list[Any] = [self.root]
         while waiting:
@@ -323,7 +325,7 @@ class SchemaNormalizer:
         self.classes = used
 
     def _lose_sizes(self, nodes: Iterable[Node]) -> None:
-        """Remove the sizes of maps inside other values; types hold only those of attributes."""
+        """Remove the sizes of nested maps; types can only hold the sizes of attributes."""
         for node in nodes:
             for word in _SIZES_OF_MAPS:
                 if node.pop(word, None) is not None:

@@ -23,13 +23,13 @@ class InnerSchemas:
     unsupported: set[str]
     merger: Merger
     node: Callable[[Subschema, str], Node]
-    """Returns the node of a schema; its class has this name if it is an object."""
+    """Returns the node of a schema; the name is the class name if it is an object."""
     property: Callable[[Subschema, str, bool], Node]
-    """Returns the node of a property that is required or not, with the annotations beside it."""
+    """Returns the node of a property, required or not, with the annotations beside it."""
 
 
 def is_map(flat: Schema) -> bool:
-    """Return whether an object's schema names no key, and so is a map (or an object without any)."""
+    """Return whether an object's schema names no key, so that it is a map (or an object without any key)."""
     return not (flat.get("properties") or flat.get("required") or _listed_keys(flat) or _is_closed(flat))
 
 
@@ -38,7 +38,7 @@ def _is_closed(flat: Schema) -> bool:
 
 
 def _listed_keys(flat: Schema) -> list[str]:
-    """Return the keys that `propertyNames` enumerates, where no other keyword names any."""
+    """Return the keys that `propertyNames` enumerates, if no other keyword names any."""
     names = flat.get("propertyNames")
     if not isinstance(names, dict) or flat.get("properties") or flat.get("patternProperties"):
         return []
@@ -161,7 +161,7 @@ class ClassBuilder:
             self._note_unsupported("propertyNames")
 
     def _widen(self) -> None:
-        """Add the properties that the branches of `anyOf` and `oneOf` name."""
+        """Add the properties that are named in the branches of `anyOf` and `oneOf`."""
         for word in effective(self._flat, "anyOf", "oneOf"):
             self._note_unsupported(word)
             self._widen_by(self._flat[word])
@@ -199,7 +199,7 @@ def _names_matter(inner: InnerSchemas, flat: Schema) -> bool:
 def _in_any(named: list[Subschema], *, is_known: bool) -> Schema:
     """Return the schema of a key that some branches name, which accepts what any branch accepts.
 
-    `is_known` says that no other branch takes the key.
+    `is_known` means that no other branch accepts the key.
     """
     if is_known:
         return {"anyOf": named}

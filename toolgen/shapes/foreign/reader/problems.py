@@ -14,12 +14,12 @@ class SchemaProblem:
     pointer: str
     """JSON Pointer into the schema (RFC 6901); empty at the root."""
     message: str
-    """Problem of the place, such as `refers to '#/$defs/Nope', which does not exist`."""
+    """Problem at the location, for example `refers to '#/$defs/Nope', which does not exist`."""
     hint: str
-    """Hint that says how to correct it."""
+    """How to correct it."""
     is_warning: bool = False
     is_repair: bool = False
-    """Whether the place was read as what it means, which is not what it says."""
+    """Whether the location was read with its obvious meaning instead of its literal one."""
 
 
 @frozen_record
@@ -27,9 +27,9 @@ class Reading:
     """The result of reading a schema."""
 
     foreign: Foreign | None
-    """Schema that was read; None exactly if one of the problems is an error."""
+    """The schema that was read; None exactly if one of the problems is an error."""
     problems: tuple[SchemaProblem, ...]
     schema: object = None
-    """The schema as it was written, but for what was repaired; None when there is an error."""
+    """The schema as it was written, except for repairs; None if there is an error."""
     unsupported: frozenset[str] = frozenset()
-    """Keywords that the normal form does not hold in full."""
+    """Keywords that the normal form cannot express completely."""

@@ -39,14 +39,14 @@ _FEWER_PARTS: Final = (
 )
 _DEFINITIONS: Final = ("$defs", "definitions")
 _NAMING: Final = frozenset("$anchor $dynamicAnchor $recursiveAnchor $dynamicRef $recursiveRef".split())
-"""Keywords by which a schema is referred to otherwise than by a JSON Pointer."""
+"""Keywords that allow references to a schema without a JSON Pointer."""
 
 
 def read(schema: object, *, name: str, arguments: bool = False) -> Reading:
     """Return the schema as a contract and as types, or its problems.
 
-    `name` is the class name of the root. `arguments` says that the value is a tool's arguments, which
-    are always an object.
+    `name` is the class name of the root. With `arguments`, the value is the arguments of a tool, which are
+    always an object.
     """
     document, problems = copied(schema)
     if problems:
@@ -79,10 +79,10 @@ def read(schema: object, *, name: str, arguments: bool = False) -> Reading:
 
 
 def read_text(text: str, *, name: str) -> Reading:
-    """Return the reading of a schema that is JSON, once for all that read it under this name.
+    """Return the reading of a schema in JSON text, cached for each name.
 
-    One without classes has no names, and is read once for all: a large design has the same few hundreds of
-    times, such as that of an address.
+    A schema without classes has no names, so one reading serves all names: a large design can contain the
+    same schema hundreds of times, for example the schema of an address.
     """
     readings = _readings_of(text)
     first = next(iter(readings.values()), None)
@@ -95,14 +95,14 @@ def read_text(text: str, *, name: str) -> Reading:
 
 @lru_cache(512)
 def _readings_of(text: str) -> dict[str, Reading]:
-    """Return the readings of a schema by the name of its root; whoever reads it adds to them."""
+    """Return the cached readings of a schema by the name of its root; the caller adds new ones."""
     return {}
 
 
 def upgraded(schema: object) -> Schema | SchemaProblem:
-    """Return a copy of the schema in 2020-12, or why it cannot be read.
+    """Return a copy of the schema in 2020-12, or the reason why it cannot be read.
 
-    All its references are JSON Pointers into it, and none leads back to itself on the same value.
+    All its references are JSON Pointers into it, and none leads back to itself for the same value.
     """
     document, problems = copied(schema)
     if problems:
@@ -186,7 +186,7 @@ def _bad_patterns(survey: SchemaIndex) -> list[SchemaProblem]:
 
 
 def _is_compiled_again(pattern: str) -> bool:
-    """Return whether a pattern is compiled each time that it occurs, as those that types can hold."""
+    """Return whether a pattern is compiled at each occurrence, as patterns in types are."""
     try:
         translated(pattern)
     except PatternError:
@@ -203,7 +203,7 @@ def _compiles(pattern: str) -> bool:
 
 
 def _require_object(survey: SchemaIndex) -> tuple[SchemaIndex, list[SchemaProblem]]:
-    """Add `type: object` to the root of a tool's arguments; return the schemas, and why it cannot be one."""
+    """Add `type: object` to the root of a tool's arguments; return the schemas, and any problem."""
     root = survey.root
     merged = Merger(survey, set()).flat(root)
     if merged is NEVER or "object" not in named_types(merged.get("type", "object")):
@@ -223,7 +223,7 @@ def _require_object(survey: SchemaIndex) -> tuple[SchemaIndex, list[SchemaProble
 
 
 def _keep_for_references(survey: SchemaIndex) -> None:
-    """Give what refers to the root a copy that still accepts values of other types."""
+    """Give references to the root a copy that still accepts values of other types."""
     root = survey.root
     held: Schema = root.setdefault("$defs", {})
     name = "Root"
@@ -250,7 +250,7 @@ _ARTICLES: Final = {"null": "null", "array": "an array", "object": "an object", 
 
 
 def invalid_defaults(survey: SchemaIndex) -> list[SchemaProblem]:
-    """Return a warning for each default that fails the schema it stands in, in the survey's order."""
+    """Return a warning for each default that does not match its own schema, in the index's order."""
     evaluator = Evaluator(survey.root, Undecided.AS_MISFIT)
     asked = [
         (pointer, schema["default"])

@@ -19,13 +19,13 @@ from .merging import named_types
 from .validator import scalar_check
 
 _LONGEST: Final = 2**31
-"""No text, array or object has so many parts; the types count in machine words."""
+"""Size that no text, array or object reaches; the types count in machine words."""
 _WORD: Final = 2**63
-"""pydantic finds no integer from here on, and below its negative, among the values of an enum."""
+"""Integers from here on, and below its negative, are not found by pydantic among the values of an enum."""
 
 
 def sizes(schema: Schema, holder: Holder, losses: set[str]) -> Node:
-    """Return the two effective bounds of the size of a kind of type, as ints."""
+    """Return the effective bounds of the size for a kind of type, as ints."""
     node: Node = {}
     low, high = lengths_of(holder)
     minimum, maximum = schema.get(low, 0), schema.get(high, _LONGEST)
@@ -93,7 +93,7 @@ def integer(schema: Schema, losses: set[str]) -> Node:
 
 
 def enumerated(schema: Schema, losses: set[str]) -> list[Node]:
-    """Return nodes that hold the values of `enum` and `const` which the rest of the schema accepts."""
+    """Return nodes for the values of `enum` and `const` that the rest of the schema accepts."""
     kinds = set(named_types(schema["type"])) if "type" in schema else None
     by_kind: dict[str, list[Json]] = {}
     accepts: Callable[[object], bool] | None = None

@@ -1,4 +1,4 @@
-"""The index of all schemas of a document with their places, and of the targets of references."""
+"""The index of all schemas in a document with their locations, and of the targets of references."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from .keywords import Schema, Subschema, children, in_place
 from .problems import SchemaProblem
 
 MOST_IN_PLACE: Final = 10_000
-"""Schemas that look at one value, when references are written out; the public corpora have 24."""
+"""Maximum number of schemas that apply to one value, with references expanded; the public corpora have 24."""
 _ANCHOR: Final = re.compile(r"[A-Za-z_][-A-Za-z0-9._]*")
 _METASCHEMA: Final = "https://json-schema.org/draft/2020-12/"
 
 
 class SchemaIndex:
-    """The schemas of a document; found by known keywords and by references to anywhere."""
+    """The schemas of a document, found by known keywords and by references to anywhere."""
 
     def __init__(self, root: Schema, *, base: str = "") -> None:
         self.root = root
         self.places: dict[int, tuple[str, Schema]] = {}
         """JSON Pointer and schema by identity, in order of discovery."""
         self.unnamed: list[str] = []
-        """Pointers of schemas that no keyword holds, only a reference finds."""
+        """Pointers of schemas that only a reference leads to, and no keyword."""
         self.targets: dict[int, Subschema | None] = {}
         """Targets of `$ref` by schema; None if only the whole contract determines the target."""
         self.problems: list[SchemaProblem] = []
@@ -35,17 +35,17 @@ class SchemaIndex:
         self._base = base
         self._anchors: dict[str, Schema] = {}
         self._embedded: set[int] = set()
-        """Schemas under an `$id` of their own: references there have another base (Core 8.2.1)."""
+        """Schemas below their own `$id`: references there have another base (Core 8.2.1)."""
         self._collect("", root)
         self._resolve()
 
     @property
     def has_resources(self) -> bool:
-        """Whether schemas inside have an `$id` of their own, which may build on that of the root."""
+        """Whether nested schemas have their own `$id`, which can be relative to the root's `$id`."""
         return bool(self._embedded)
 
     def is_embedded(self, schema: Schema) -> bool:
-        """Return whether references of a schema start from an `$id` inside the document."""
+        """Return whether references in a schema are relative to an `$id` inside the document."""
         return id(schema) in self._embedded
 
     def pointer(self, schema: Schema) -> str | None:
@@ -53,7 +53,7 @@ class SchemaIndex:
         return place[0] if place else None
 
     def _collect(self, pointer: str, schema: object) -> list[tuple[str, Schema]]:
-        """Add a schema and those in it; return those that were not known."""
+        """Add a schema and its nested schemas; return the new ones."""
         added: list[tuple[str, Schema]] = []
         waiting = deque([(pointer, schema, False)])
         while waiting:
@@ -111,7 +111,7 @@ class SchemaIndex:
         return None
 
     def cycles(self) -> list[SchemaProblem]:
-        """Return each reference that leads back to itself on the same value, so that it never ends."""
+        """Return each reference that leads back to itself for the same value, so that it never ends."""
         problems: list[SchemaProblem] = []
         done: set[int] = set()
         for start in self.places:
@@ -144,9 +144,9 @@ class SchemaIndex:
         return problems
 
     def multiplied(self) -> list[SchemaProblem]:
-        """Return a schema whose references multiply out to more than can be checked; none may be circular.
+        """Return the innermost schema whose references expand to more schemas than can be checked.
 
-        The innermost one: what uses it is no smaller.
+        The references must not be circular. A schema that uses the returned one is at least as large.
         """
         sizes: dict[int, int] = {}
         waiting = [(at, False) for at in reversed(self.places) if self._next(at)]
@@ -166,7 +166,7 @@ class SchemaIndex:
         return []
 
     def _next(self, at: int) -> tuple[int, ...]:
-        """Return the schemas that look at the same value as one."""
+        """Return the schemas that apply to the same value as this schema."""
         if at not in self._following:
             schema = self.places[at][1]
             after = [*map(id, in_place(schema))]

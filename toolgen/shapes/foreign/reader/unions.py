@@ -10,9 +10,9 @@ from ...constraints import lengths_of
 from ..nodes import ENUM, MEANINGS, NULL, Classes, Node, meanings_of, target
 
 _DEEPEST: Final = 4
-"""Maximum depth of two objects that are compared."""
+"""Maximum nesting depth of two objects that are compared."""
 _MOST_COMPARED: Final = 100_000
-"""Pairs of nodes of one schema: some 400 branches that no tag tells apart."""
+"""Maximum number of compared pairs of nodes in a schema: about 400 branches that no tag distinguishes."""
 
 
 def join(nodes: Iterable[Node]) -> Node:
@@ -46,7 +46,7 @@ def join(nodes: Iterable[Node]) -> Node:
 
 
 def _listed(values: dict[object, str], names: set[str]) -> Node:
-    """Return the enum of some values, which may have meanings, with the one name that all of them have."""
+    """Return the enum of these values, with their meanings, and with their name if it is the same for all."""
     node: Node = {"enum": [*values]}
     if len(names) == 1 and "" not in names:
         node[ENUM] = next(iter(names))
@@ -76,14 +76,14 @@ def _strings(node: Node) -> list[str]:
 
 
 class Disjointness:
-    """Checks whether a value can be of two nodes, with a memory, and a limit of its work."""
+    """Checks whether a value can belong to two nodes, with a cache and a limit on its work."""
 
     def __init__(self, classes: Classes) -> None:
         self._classes = classes
         self._decided: dict[tuple[int, int, int], bool] = {}
 
     def exclusive(self, nodes: list[Node]) -> bool:
-        """Return whether surely no value is accepted by two of the nodes."""
+        """Return whether certainly no value is accepted by two of the nodes."""
         if all("$ref" in node for node in nodes) and tag_of(nodes, self._classes) is not None:
             return True
         choices = [node for node in nodes if "enum" in node]
@@ -132,7 +132,7 @@ class Disjointness:
         return False
 
     def _objects_disjoint(self, left: Node, right: Node, depth: int) -> bool:
-        """Return whether a key that `left` requires cannot be as `left` wants it in `right`."""
+        """Return whether `right` rejects a key that `left` requires, for every value that `left` accepts."""
         name, other_name = target(left), target(right)
         if name is None:
             return False

@@ -1,6 +1,6 @@
 """The uses of jsonschema-rs in reading a schema: metaschemas, patterns, defaults, the whole contract.
 
-The only file of this package that knows the library.
+No other file of this package imports the library.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _DECIDED: Final = frozenset(
         *(row.keyword for row in FLAGS),
     )
 )
-"""Keywords of which a validator refuses nothing that the metaschema accepts."""
+"""Keywords for which a validator rejects nothing that the metaschema accepts."""
 _LIMITS: Final = frozenset(row.keyword for row in LIMITS if row.takes in ("length", "bound"))
 _LEAST: Final = 2**-31
 _MOST: Final = 2**31
@@ -43,7 +43,7 @@ _TYPES: Final = "'array', 'boolean', 'integer', 'null', 'number', 'object' and '
 
 
 def metaschema_problems(schema: Schema, metaschema: str, *, within: str = "") -> list[SchemaProblem]:
-    """Return one problem for each place of the schema that its metaschema refuses."""
+    """Return one problem for each location in the schema that its metaschema rejects."""
     by_pointer: dict[str, SchemaProblem] = {}
     for error in _metaschema(metaschema).iter_errors(schema):
         problem = _fault(error, within)
@@ -52,10 +52,10 @@ def metaschema_problems(schema: Schema, metaschema: str, *, within: str = "") ->
 
 
 def contract_problem(contract: Schema, schemas: Iterable[Schema]) -> SchemaProblem | None:
-    """Return why no validator can be built from the contract, or None.
+    """Return the problem if no validator can be built from the contract; otherwise None.
 
-    `schemas` are all in it; their metaschema accepts them, and what they refer to is there. It is asked only
-    where something in them is left to a validator.
+    `schemas` are all its schemas; the metaschema accepts them, and the targets of their references exist. A
+    validator is only built if they contain anything that the metaschema does not decide.
     """
     if all(map(_is_decided, schemas)):
         return None
@@ -70,7 +70,7 @@ def contract_problem(contract: Schema, schemas: Iterable[Schema]) -> SchemaProbl
 
 
 def _is_decided(schema: Schema) -> bool:
-    """Return whether the metaschema and the places of references say all that a validator could refuse."""
+    """Return whether the metaschema and the reference targets decide everything a validator could reject."""
     for word, value in schema.items():
         if word in _DECIDED or word[:2] == "x-":
             continue
@@ -86,14 +86,14 @@ def _is_common(size: float) -> bool:
 
 
 class _Pattern:
-    """Stands for the keyword, for patterns that were found to compile are not compiled again."""
+    """Replaces the keyword, so that patterns that compile are not compiled again."""
 
     def __init__(self, schema: Json, pattern: str, path: object) -> None:
         if not compiles(pattern):
             raise ValueError(f"{pattern!r:.120} is not a regular expression")
 
     def validate(self, instance: object) -> None:
-        """Accept whatever it is: no value is checked."""
+        """Accept any value: no value is checked."""
 
 
 @lru_cache(16_384)
@@ -107,7 +107,7 @@ def compiles(pattern: str) -> bool:
 
 
 def scalar_check(schema: Schema) -> Callable[[object], bool]:
-    """Return what says whether the schema's keywords for strings and numbers accept a value."""
+    """Return a function that checks a value against the schema's keywords for strings and numbers."""
     words: Schema = {word: schema[word] for word in (*STRING_KEYWORDS, *NUMBER_KEYWORDS) if word in schema}
     if not words:
         return lambda _: True
@@ -116,9 +116,9 @@ def scalar_check(schema: Schema) -> Callable[[object], bool]:
 
 
 def rejected_values(contract: Schema, values: list[tuple[str, object]]) -> set[str]:
-    """Return the pointers whose values the schema at that place rejects.
+    """Return the pointers whose values are rejected by the schema at that location.
 
-    All of them where an `$id` keeps the places from being referred to: what is unchecked is not shown.
+    If an `$id` prevents references to the locations, return all pointers: unchecked values are not shown.
     """
     uri = contract.get("$id", _CONTRACT)
     places = [{"$ref": f"{uri}#{quote(pointer, safe='/~')}"} for pointer, _ in values]
