@@ -11,7 +11,7 @@ Span: TypeAlias = Annotated[str, "an amount of time, such as 30s"]
 
 
 class Clause:
-    """Something an author wrote. It records what and where, checks nothing and never raises."""
+    """An element of a design. It records its arguments and its source, checks nothing and never raises."""
 
     source: Source
 
@@ -19,11 +19,11 @@ class Clause:
         self.__post_init__()
 
     def __post_init__(self) -> None:
-        """Record the call; the clauses that are dataclasses have an `__init__` of their own."""
+        """Record the place of the call; clauses that are dataclasses have their own `__init__`."""
         vars(self)["source"] = Source.of_caller()
 
     def __repr__(self) -> str:
-        """Return the clause by its name, without an address, which a message would show."""
+        """Return the clause with its name but without its address, because messages show it."""
         arguments = vars(self)
         name = arguments.get("name", arguments.get("kind"))
         kind = type(self).__name__.removesuffix("Clause")

@@ -1,4 +1,4 @@
-"""Types made of other types, and of JSON Schemas. A type in quotes is found by its name."""
+"""Types composed of other types, and of JSON Schemas. A type in quotes is looked up by its name."""
 
 from __future__ import annotations
 

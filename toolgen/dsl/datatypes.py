@@ -1,7 +1,7 @@
 """Types as clauses, and the primitives.
 
-`DataType` is invariant in what it holds, so that one signature of `Attribute` lets a type checker
-compare a default, an enum and each constraint with the type they are written for.
+`DataType` is invariant in its type variables, so that with one signature of `Attribute`, a type checker can
+compare a default, an enum and each constraint with the type they belong to.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ _NAMES: Final = frozenset(row.name for row in CONSTRAINTS)
 
 @final
 class NotOnThisType:
-    """Stands where a type cannot hold a constraint; it has no values to pass."""
+    """Type of a constraint that a type cannot have; it has no values to pass."""
 
 
 class DataType(Clause, Generic[Held, Choice, Bound, Length, Text, Flag]):
-    """A type of the language, and which constraints it can hold."""
+    """A type of the language, and the constraints that it can have."""
 
     constraints: Final[dict[str, object]]
     """The constraints that were written, by keyword."""
@@ -58,15 +58,15 @@ class DataType(Clause, Generic[Held, Choice, Bound, Length, Text, Flag]):
 
 
 Holds: TypeAlias = DataType[Held, Anything, Anything, Anything, Anything, Anything]
-"""A type by its Python value alone."""
+"""A type identified only by its Python value."""
 Unconstrained: TypeAlias = DataType[
     Held, NotOnThisType, NotOnThisType, NotOnThisType, NotOnThisType, NotOnThisType
 ]
-"""A type that holds no constraints."""
+"""A type without constraints."""
 
 
 def written(arguments: Mapping[str, object]) -> dict[str, object]:
-    """Return the constraints among the arguments of a call, such as its `locals()`; none that is left out."""
+    """Return the constraints among the arguments of a call, such as its `locals()`; omit absent ones."""
     return {name: value for name, value in arguments.items() if value is not None and name in _NAMES}
 
 
@@ -98,7 +98,7 @@ class Value(Clause, Generic[Member]):
 
 
 class StringClause(DataType[str, str, NotOnThisType, int, str, NotOnThisType]):
-    """The clause `String`, also with constraints when it is called."""
+    """The clause `String`; calling it adds constraints."""
 
     def __call__(
         self,
@@ -113,7 +113,7 @@ class StringClause(DataType[str, str, NotOnThisType, int, str, NotOnThisType]):
 
 
 class IntClause(DataType[int, int, int, NotOnThisType, NotOnThisType, NotOnThisType]):
-    """The clause `Int`, also with constraints when it is called."""
+    """The clause `Int`; calling it adds constraints."""
 
     def __call__(
         self,
@@ -129,7 +129,7 @@ class IntClause(DataType[int, int, int, NotOnThisType, NotOnThisType, NotOnThisT
 
 
 class FloatClause(DataType[float, NotOnThisType, float, NotOnThisType, NotOnThisType, NotOnThisType]):
-    """The clause `Float`, also with constraints when it is called."""
+    """The clause `Float`; calling it adds constraints."""
 
     def __call__(
         self,
@@ -144,7 +144,7 @@ class FloatClause(DataType[float, NotOnThisType, float, NotOnThisType, NotOnThis
 
 
 class ScalarClause(DataType[Held, NotOnThisType, Bound, NotOnThisType, NotOnThisType, NotOnThisType]):
-    """A primitive with a form of its own: `Boolean`, `DateTime`."""
+    """A primitive with its own lexical form: `Boolean`, `DateTime`."""
 
     kind: Final[ScalarKind]
 
@@ -157,7 +157,7 @@ class ScalarClause(DataType[Held, NotOnThisType, Bound, NotOnThisType, NotOnThis
 
 
 class OrderedClause(ScalarClause[Held, Held]):
-    """A primitive whose values have an order: `Date`, `Decimal`; its bounds are such values."""
+    """A primitive whose values are ordered: `Date`, `Decimal`; its bounds are such values."""
 
     def __call__(
         self,
@@ -171,7 +171,7 @@ class OrderedClause(ScalarClause[Held, Held]):
 
 
 class SteppedClause(OrderedClause[Held]):
-    """A primitive whose values may be multiples of one: `Duration`, `Decimal`."""
+    """A primitive whose values can be limited to multiples of a value: `Duration`, `Decimal`."""
 
     def __call__(
         self,

@@ -1,8 +1,8 @@
-"""The digest of a design: what `generate` makes of two designs of one digest is the same.
+"""The digest of a design: `generate` creates the same code for two designs with the same digest.
 
-It is that of the value, whatever code has made it. Clauses, and the plain values that Python's own classes
-have, are known as a whole. A design that holds anything else, such as an object of the author's class, has no
-digest: nobody knows what a text of it will be the next time.
+The digest depends on the value, independent of the code that built it. Clauses, and plain values of Python's
+own classes, are completely known. A design with any other object, for example of the author's class, has no
+digest, because its text might differ the next time.
 """
 
 from __future__ import annotations
@@ -29,26 +29,25 @@ _LISTED: Final = [*vars(dsl).values(), *(vars(http)[name] for name in http.__all
 CLAUSES: Final = frozenset(
     kind for each in _LISTED if issubclass(kind := each if isinstance(each, type) else type(each), Clause)
 )
-"""Every class of which an author makes clauses."""
+"""Every class from which an author creates clauses."""
 _VALUES: Final = (
     *(date, datetime, timedelta, timezone, Decimal, UUID, SafeUUID, Missing),
     *(PurePath, PurePosixPath, PureWindowsPath, type(Path())),
 )
-"""Classes whose objects are known by what they are pickled as, beside those that pickle knows by itself."""
+"""Classes whose objects pickle identifies by their content, in addition to the classes built into pickle."""
 _NAMED: Final = frozenset(map(id, [str, *_VALUES]))
 """Identities of the classes that are pickled by their names."""
 _CLAUSE_KINDS: Final = frozenset(map(id, CLAUSES))
 _VALUE_KINDS: Final = frozenset(map(id, _VALUES))
-"""Identities, as a class of the author's may have a hash of its own."""
+"""Identities, because an author's class can have its own hash."""
 _FORGOTTEN: Final = frozenset(["source", "__orig_class__"])
-"""Attributes of a clause that are not its arguments: its place in the source, and the type for type
-checkers."""
+"""Attributes of a clause that are not arguments: its place in the source, and the type for checkers."""
 
 
 def design_digest(design: object) -> str:
-    """Return the digest of a design, or of several values; "" where one holds what is not known as a whole.
+    """Return the digest of a design, or of several values; "" if the content is not completely known.
 
-    Files that clauses name are read: schemas, and locks of MCP servers.
+    Files that clauses refer to are read: schemas, and locks of MCP servers.
     """
     content = BytesIO()
     try:
@@ -59,9 +58,9 @@ def design_digest(design: object) -> str:
 
 
 class _Pickler(pickle.Pickler):
-    """Pickles clauses without their places, and refuses what is not known as a whole.
+    """Pickles clauses without their places, and rejects content that is not completely known.
 
-    What is the same object stands once, so that one clause that is used twice is told from two equal ones.
+    An object that occurs twice is written once, so that one clause used twice differs from two equal clauses.
     """
 
     def reducer_override(self, value: Any) -> Any:
@@ -78,7 +77,7 @@ class _Pickler(pickle.Pickler):
 
 
 def _content(clause: Clause) -> str:
-    """Return the digest of the file that a clause names; "" where it names none, or none can be read."""
+    """Return the digest of the file that a clause refers to; "" if there is none, or it cannot be read."""
     match clause:
         case MCPToolset(lock=str() as path) | JSONSchema(schema=str() | PurePath() as path):
             pass

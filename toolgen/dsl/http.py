@@ -1,4 +1,4 @@
-"""The part of the design language about HTTP: servers, requests, answers and credentials."""
+"""The part of the design language about HTTP: servers, requests, responses and credentials."""
 
 from __future__ import annotations
 

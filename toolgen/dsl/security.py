@@ -1,4 +1,4 @@
-"""The credentials that a service asks for, and how they are got."""
+"""The credentials that a service requires, and how toolgen gets them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The design, and the services that it holds."""
+"""The design, and its services."""
 
 from __future__ import annotations
 

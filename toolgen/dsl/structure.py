@@ -1,6 +1,6 @@
-"""Clauses that hold others: from a toolset down to one tool's arguments, and the methods behind tools.
+"""Clauses with children: from a toolset down to one tool's arguments, and the methods behind tools.
 
-A toolset of an MCP server holds what the server has listed.
+A toolset of an MCP server has the tools that the server listed.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ from .tool_clauses import (
 )
 
 Fields: TypeAlias = Attribute | Required | Type | JSONSchema | str
-"""Attributes, or one `Type` or `JSONSchema` in their place."""
+"""Attributes, or one `Type` or `JSONSchema` instead."""
 
 
 class Attributes(Clause):

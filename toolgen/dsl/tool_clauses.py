@@ -1,4 +1,4 @@
-"""Further facts of a tool, beside its arguments and its result."""
+"""Further facts of a tool, in addition to its arguments and its result."""
 
 from __future__ import annotations
 

@@ -9,24 +9,24 @@ from typing import Any, Final
 from . import http
 
 IMPORTS: Final = {"d": "from toolgen import dsl as d", "http": "from toolgen.dsl import http"}
-"""The imports of a design by the name that they bind, in their order."""
+"""The import statements of a design by the name that they bind, in their order."""
 _MODULES: Final = {"d": sys.modules["toolgen.dsl"], "http": http}
 """Modules by name. Importing the package here would be circular, because its `build` needs this module."""
 PREFIXES: Final = {word: name for name, module in _MODULES.items() for word in module.__all__}
-"""The module of each word, as a design calls it."""
+"""The module prefix of each word in a design."""
 _PART: Final = re.compile(r"""(?<!\w)'[^']*'|"[^"]*"|[\w.]++(?!=)|[()]""")
-"""A text in quotes, a name that is no keyword, or a bracket."""
+"""A quoted text, a name that is not a keyword argument, or a bracket."""
 
 
 def spelling(name: str) -> str:
-    """Return a word as a design writes it; any other name as it is."""
+    """Return a word as a design writes it; any other name is returned unchanged."""
     return f"{PREFIXES[name]}.{name}" if name in PREFIXES else name
 
 
 def code_spelling(text: str) -> str:
-    """Return a text whose words in code are as a design writes them: `write d.ArrayOf(d.Int)`.
+    """Return a text with the words in its code as a design writes them: `write d.ArrayOf(d.Int)`.
 
-    A word is code if it is called, if it is an argument of a word, or right behind `write`.
+    A word is code if it is called, if it is an argument of a word, or if it follows `write`.
     """
     parts: list[str] = []
     calls: list[bool] = []
@@ -44,5 +44,5 @@ def code_spelling(text: str) -> str:
 
 
 def value_of(word: str) -> Any:
-    """Return what a word is."""
+    """Return the object of a word."""
     return getattr(_MODULES[PREFIXES[word]], word)

@@ -1,4 +1,4 @@
-"""Resolves clauses into the checked design, or into all diagnostics of it."""
+"""Resolves clauses into the checked design, or into all its diagnostics."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class Evaluation:
     diagnostics: tuple[Finding, ...]
     """All findings by file, line and column; only warnings when there is a design."""
     files: frozenset[Path] = frozenset()
-    """Schemas and locks that the design names."""
+    """Schema and lock files that the design refers to."""
 
 
 def build(design: Design) -> Evaluation:
@@ -313,7 +313,7 @@ class _Builder:
         return tuple(drafts)
 
     def _operation(self, bind_to: BindTo, tool: Tool, own_service: str) -> ResolvedMethod | None:
-        """Return the method that a tool is bound to; an unknown one is reported."""
+        """Return the method that a tool is bound to; report an unknown one."""
         service = own_service if bind_to.service is None else bind_to.service
         methods = self._operations.get(service)
         if methods is None:
@@ -333,18 +333,18 @@ class _Builder:
         return operation
 
     def _other_service(self, name: str, method: str) -> str:
-        """Return the hint for an unknown service: it and the method may have changed places."""
+        """Return the hint for an unknown service: it and the method might be swapped."""
         owner = method if method in self._operations else None if self._owner(method) else self._owner(name)
         if owner is not None:
             return f'the service comes first: write BindTo("{owner}", "{name}")'
         return suggestion(name, self._operations, f'add Service("{name}", "…")')
 
     def _owner(self, method: str) -> str | None:
-        """Return the first service that has a method; None for none."""
+        """Return the first service that has a method; None if there is none."""
         return next((service for service, methods in self._operations.items() if method in methods), None)
 
     def _other_method(self, name: str, methods: Iterable[str], service: str) -> str:
-        """Return the hint for an unknown method: another service may have it."""
+        """Return the hint for an unknown method: another service might have it."""
         within, _, method = name.rpartition(".")
         if owner := within if method in self._operations.get(within, ()) else self._owner(method):
             return f'service {owner!r} has it: write BindTo("{owner}", "{method}")'
@@ -356,7 +356,7 @@ class _Builder:
         design_tools: Mapping[str, CheckedTool],
         services: Iterable[_ServiceDraft],
     ) -> CheckedToolset:
-        """Return the toolset with the bindings and the replacements of its tools."""
+        """Return the toolset with its tools' bindings and references to their replacements."""
         transports = {service.clause.name: service.transport for service in services}
         tools = []
         for tool in draft.tools:
@@ -372,7 +372,7 @@ class _Builder:
 
 
 def _claim_surface(clause: Toolset, names: Identifiers) -> None:
-    """Claim the identifiers that the package of every toolset has, whatever its tools are."""
+    """Claim the identifiers that the package of every toolset has, independent of its tools."""
     what = f"toolset {clause.name!r}"
     taken = surface(clause.name)
     if clauses_of_kind(clause.children, NativeTool):
@@ -382,7 +382,7 @@ def _claim_surface(clause: Toolset, names: Identifiers) -> None:
 
 
 def _claim_codecs(toolset: str, drafts: Iterable[ToolDraft], report: Report) -> None:
-    """Claim the constants of the codecs: one for each class, however many artifacts use it."""
+    """Claim the constants of the codecs: one for each class, even if several artifacts use it."""
     codecs = Identifiers(report, f"the codecs of toolset {toolset!r}")
     classes = set()
     for draft in drafts:

@@ -1,4 +1,4 @@
-"""Finds child clauses by their class, all clauses within one, and the named types of a design."""
+"""Finds child clauses by their class, all nested clauses of a clause, and the named types of a design."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from .checks.arguments import clause_label
 from .report import RelatedSource, Report
 
 Named: TypeAlias = Type | Enum[Any] | OneOf | JSONSchema
-"""Clauses that are shared under a name. A union or a schema can have none; then it is not shared."""
+"""Clauses that are shared by name. A union or a schema can be unnamed; then it is not shared."""
 _W = TypeVar("_W", bound=Clause)
 
 _HOLDING: Final = (
     *("children", "type", "items", "inner", "keys", "values", "branches"),
     *("payload", "ack", "progress", "toolset"),
 )
-"""Arguments in which clauses hold other clauses; all others hold values."""
+"""Arguments that can contain clauses; all others contain plain values."""
 
 
 def clauses_of_kind(children: Iterable[object], kind: type[_W]) -> list[_W]:
@@ -29,7 +29,7 @@ def clauses_of_kind(children: Iterable[object], kind: type[_W]) -> list[_W]:
 
 
 def single_clause(parent: Clause, children: Iterable[object], kind: type[_W], report: Report) -> _W | None:
-    """Return the only child clause of a class; further ones are reported."""
+    """Return the only child clause of a class; report any further ones."""
     first: _W | None = None
     for child in children:
         if not isinstance(child, kind):
@@ -49,7 +49,7 @@ def single_clause(parent: Clause, children: Iterable[object], kind: type[_W], re
 
 
 def walk(clause: Clause, seen: set[int], leaves: tuple[type[Clause], ...] = ()) -> Iterator[Clause]:
-    """Yield the clause and every clause in it once, outer before inner; not what is in `leaves`."""
+    """Yield the clause and every nested clause once, outer before inner; `leaves` are not entered."""
     waiting = [clause]
     while waiting:
         clause = waiting.pop()
@@ -73,7 +73,7 @@ def named_types(design: Clause) -> list[Named]:
 
 
 def _held(clause: Clause) -> list[Clause]:
-    """Return the clauses that stand directly in one."""
+    """Return the direct children of a clause."""
     clauses: list[Clause] = []
     for name in _holding(type(clause)):  # type: ignore[arg-type]  # mypy takes the `__hash__` of the instances
         value = vars(clause).get(name)
@@ -87,7 +87,7 @@ def _held(clause: Clause) -> list[Clause]:
 
 @cache
 def _holding(kind: type[Clause]) -> tuple[str, ...]:
-    """Return the arguments of a class in which clauses stand."""
+    """Return the arguments of a class that can contain clauses."""
     if issubclass(kind, Enum):
         return ()
     arguments = {name for each in kind.__mro__ for name in vars(each).get("__annotations__", ())}

@@ -32,21 +32,21 @@ from .report import Report
 
 _LONGEST_TITLE: Final = 200
 _LARGEST: Final = 20_000_000
-"""Bytes of a lock."""
+"""Maximum size of a lock, in bytes."""
 _UNKNOWN: Final = make_lock("", "", "", [{"name": "unknown", "inputSchema": {}}])
-"""Stands for a lock that was reported, so that one cause gives one diagnostic."""
+"""Replaces a lock that was reported, so that one cause gives one diagnostic."""
 _HINT: Final = "run `toolgen import mcp --stdio 'command …' --out {}`, or with --url"
 
 
 class LockedToolset(Toolset):
-    """What an `MCPToolset` stands for."""
+    """The toolset that replaces an `MCPToolset`."""
 
     lock: str
-    """Path of the lock, from the folder of the design's file."""
+    """Path of the lock, relative to the folder of the design's file."""
 
 
 def locked_toolset(word: MCPToolset, report: Report) -> LockedToolset:
-    """Return the toolset of the tools of a lock; of one that stands for them where the lock was reported."""
+    """Return the toolset for the tools of a lock; with a placeholder tool if the lock was reported."""
     lock = _lock(word, report) or _UNKNOWN
     names = _names(lock)
     tools = tuple(tool for facts in lock.tools for tool in _tools(facts, names, word, report))
@@ -63,7 +63,7 @@ def _lock(word: MCPToolset, report: Report) -> MCPLock | None:
     report.files.add(file)
     try:
         facts = file.stat()
-        if not S_ISREG(facts.st_mode):  # a FIFO or a device would be read for ever
+        if not S_ISREG(facts.st_mode):  # reading a FIFO or a device would never end
             raise LockError("is not a regular file")
         if facts.st_size > _LARGEST:
             raise LockError(f"has more than {_LARGEST // 1_000_000} MB")
@@ -78,9 +78,9 @@ def _lock(word: MCPToolset, report: Report) -> MCPLock | None:
 
 
 def _names(lock: MCPLock) -> dict[str, str]:
-    """Return the name of each tool in the design, by its server's own: `getSum` gives `get_sum`.
+    """Return the name of each tool in the design, by its name on the server: `getSum` gives `get_sum`.
 
-    A tool whose own name is one of a design keeps it, wherever the server lists it.
+    A tool whose name is valid in a design keeps it, at any position in the server's list.
     """
     all_names = [str(tool["name"]) for tool in lock.tools]
     taken = {own for own in all_names if TOOL_NAME.fullmatch(own) and len(own) <= LONGEST_NAME}
@@ -98,7 +98,7 @@ def _names(lock: MCPLock) -> dict[str, str]:
 
 
 def _tools(facts: ListedFacts, names: dict[str, str], word: MCPToolset, report: Report) -> Iterator[Tool]:
-    """Yield the tool of these facts; nothing where it was reported, as one whose names nobody can read."""
+    """Yield the tool of these facts; nothing if it was reported, as for invisible characters."""
     name = str(facts["name"])
     try:
         if hides(name):
@@ -142,20 +142,20 @@ def _children(facts: Any) -> Iterator[ToolClause]:
 
 
 def _bounded(schema: dict[str, Any]) -> Any:
-    """Return a schema in normal form, without the patterns that may take long, which the server checks alone.
+    """Return a schema in normal form, without slow patterns, which only the server checks.
 
     Raises:
-        UnsafeError: as `normal_form`.
+        UnsafeError: as for `normal_form`.
     """
     schema = normal_form(schema)
     try:
         return BoundedPatterns(schema).checked
-    except RecursionError:  # it is reported as one that is too deep
+    except RecursionError:  # it is reported as nested too deeply
         return schema
 
 
 def _place(word: Clause, source: Source) -> None:
-    """Let a clause, and those in it, stand where the toolset stands: findings are about that line."""
+    """Set the source of a clause and its nested clauses to the toolset's, which findings then show."""
     vars(word)["source"] = source
     for inner in vars(word).get("children", ()):
         if isinstance(inner, Clause):

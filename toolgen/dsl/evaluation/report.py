@@ -18,17 +18,20 @@ from ..expr.source import Source
 from ..words import code_spelling
 
 MOST_DIGITS: Final = sys.int_info.default_max_str_digits
-"""The most digits of an integer that Python prints and reads."""
+"""Maximum number of digits of an integer that Python prints and reads."""
 _LONGEST_VALUE = 60
 _MOST_USERS = 3
 _MOST_NAMES = 8
 _MOST_ALIKE = 5
-"""Findings of one code at one place; more are one, of a helper or a loop that makes many clauses."""
+"""Maximum number of findings with one code at one place; more are merged.
+
+They come from a helper or a loop that creates many clauses.
+"""
 
 
 @frozen_record
 class RelatedSource:
-    """Another place that concerns a mistake; its line is looked up only when one is reported."""
+    """Another place that concerns a mistake; its line is looked up only when a finding is reported."""
 
     message: str
     source: Source
@@ -38,13 +41,13 @@ class RelatedSource:
 
 
 class Report:
-    """The diagnostics of one build; the same mistake, found twice, is kept once."""
+    """The diagnostics of one build; a mistake that is found twice is stored once."""
 
     def __init__(self) -> None:
         self._findings: dict[tuple[str, str, tuple[str, int, int]], tuple[Source, Finding]] = {}
         self._users: dict[int, dict[str, Source]] = {}
         self.files: set[Path] = set()
-        """Files that clauses name, and that were read."""
+        """Files that clauses refer to, and that were read."""
 
     def add(
         self, rule: Rule, source: Source, *, related: Iterable[RelatedSource] = (), **facts: object
@@ -76,14 +79,14 @@ class Report:
         self._users.setdefault(id(source), {})[owner] = place
 
     def diagnostics(self) -> tuple[Finding, ...]:
-        """Return everything that was found, by file, line and column; many of one place are one."""
+        """Return all findings, by file, line and column; many at one place are merged."""
         entries = sorted(self._findings.values(), key=lambda entries: (*entries[0].place, entries[1].code))
         findings = (self._with_users(finding, source) for source, finding in entries)
         of_places = groupby(findings, key=lambda finding: (finding.place, finding.code))
         return tuple(finding for _, alike in of_places for finding in _merged(list(alike)))
 
     def _with_users(self, finding: Finding, source: Source) -> Finding:
-        """Return the diagnostic with the users of its clause: those that it names, or the first ones."""
+        """Return the diagnostic with the users of its clause: the users in its message, or the first ones."""
         users = self._users.get(id(source), {})
         elsewhere = {owner: place for owner, place in users.items() if not place.encloses(source)}
         named = [owner for owner in elsewhere if owner.partition(" ")[2] in finding.message]
@@ -95,7 +98,7 @@ class Report:
 
 
 def _merged(alike: list[Finding]) -> list[Finding]:
-    """Return findings of one code at one place; one in the place of many, with the places of its users."""
+    """Return the findings of one code at one place; many are merged into one with their related places."""
     if len(alike) <= _MOST_ALIKE:
         return alike
     first, more = alike[0], len(alike) - 1
@@ -105,7 +108,7 @@ def _merged(alike: list[Finding]) -> list[Finding]:
 
 
 def source_text(value: object) -> str:
-    """Return the value as the author may have written it, shortened."""
+    """Return the value as the author might have written it, shortened."""
     try:
         text = repr(value)
     except Exception:  # noqa: BLE001 - any class may stand in a design, and its repr may fail
@@ -114,7 +117,7 @@ def source_text(value: object) -> str:
 
 
 def kind_of(value: object) -> str:
-    """Return what kind of value it is, with its article: `an int`."""
+    """Return the class of a value with an article: `an int`."""
     name = type(value).__name__
     return f"{'an' if name[0] in 'aeiouAEIO' else 'a'} {name}"
 
@@ -127,7 +130,7 @@ def closest(name: str, names: Iterable[str]) -> str | None:
 
 
 def suggestion(name: str, choices: Iterable[str], otherwise: str) -> str:
-    """Return the hint for an unknown name: the closest one, or else what to do and all known names."""
+    """Return the hint for an unknown name: the closest name, otherwise `otherwise` and all known names."""
     names = list(choices)
     close = closest(name, names)
     if close is not None:

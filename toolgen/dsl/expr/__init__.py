@@ -1,4 +1,4 @@
-"""The checked design, and the table of what can be wrong with one."""
+"""The checked design, and the table of its possible diagnostics."""
 
 from .codes import RULES, Rule
 from .source import Source

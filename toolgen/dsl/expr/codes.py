@@ -1,9 +1,8 @@
 """The one table of the diagnostics of a design.
 
 A message names its subject first and shows the value; a hint is an action. `toolgen explain` and
-docs/diagnostics.md print the explanations, each with a design of `cli/explanations` that breaks the rule.
-The rows of types, bindings, transports and agents have files of their own; whoever uses a row takes it
-from here.
+docs/diagnostics.md print the explanations, each with a design from `cli/explanations` that breaks the rule.
+The rows of types, bindings, transports and agents have their own files, but are imported from this module.
 """
 
 from __future__ import annotations
@@ -267,4 +266,4 @@ _FAMILIES: Final = {
 }
 _ALL: Final = {rule.code: rule for rule in list(globals().values()) if isinstance(rule, Rule)}
 RULES: Final = {code: rule for code, rule in _ALL.items() if code not in _FAMILIES} | _FAMILIES
-"""Every rule by its code: in the order above, then those of types, bindings, transports and agents."""
+"""Every rule by its code: in the order above, then the rules of types, bindings, transports and agents."""

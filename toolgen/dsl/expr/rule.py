@@ -7,12 +7,12 @@ from toolgen.contract.record import frozen_record
 
 @frozen_record(kw_only=False)
 class Rule:
-    """One code with its templates; the facts in braces are given where the rule is broken."""
+    """One code with its templates; the facts in braces are passed when a rule is broken."""
 
     code: str
-    """Stable, kebab-case."""
+    """Stable code in kebab-case."""
     message: str
     hint: str
     explanation: str
     is_warning: bool = False
-    """A design that breaks it is generated all the same."""
+    """Whether a design that breaks the rule can still be generated."""

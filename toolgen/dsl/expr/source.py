@@ -16,7 +16,7 @@ from toolgen.contract.findings import Place
 class Source:
     """A call in the author's code; line and columns are looked up only when shown.
 
-    Python finds the line of a frame by reading the table of its module from the start.
+    Python finds the line of a frame by reading the table of its code from the start.
     """
 
     code: CodeType
@@ -40,17 +40,17 @@ class Source:
 
     @property
     def column(self) -> int:
-        """The column of the call, counted from 1; 1 where Python kept none."""
+        """The column of the call, counted from 1; 1 if Python has stored none."""
         return self._extent[1] + 1
 
     @property
     def place(self) -> tuple[str, int, int]:
-        """File, line and column: equal for one call, and the order in which diagnostics are shown."""
+        """File, line and column: equal for one call, and the order of diagnostics."""
         return self.file, self.line, self.column
 
     @property
     def end(self) -> tuple[int, int]:
-        """Line and column right after the call; its start where Python kept no columns."""
+        """Line and column right after the call; its start if Python has stored no columns."""
         _, _, line, column = self._extent
         return line, column + 1
 
@@ -67,7 +67,7 @@ class Source:
         )
 
     def encloses(self, other: Source) -> bool:
-        """Return whether the other call stands inside this one; True where that cannot be seen."""
+        """Return whether the other call is inside this one; True if that is unknown."""
         start = self.line, self.column
         if self.end == start:
             return True
@@ -86,7 +86,7 @@ class Source:
 
     @cached_property
     def _extent(self) -> tuple[int, int, int, int]:
-        """First line and column, last line and column; columns from 0, in characters where they can be."""
+        """First line and column, last line and column; columns count from 0, in characters if possible."""
         line, end_line, start, end = self._position
         if start is None or end is None or end_line is None:
             return line, 0, line, 0
@@ -95,12 +95,12 @@ class Source:
 
     @cached_property
     def _position(self) -> tuple[int, int | None, int | None, int | None]:
-        """First line and column, last line and column, as Python keeps them: columns in bytes, or None."""
+        """First line and column, last line and column, as stored by Python: columns in bytes, or None."""
         positions = itertools.islice(self.code.co_positions(), self.instruction // 2, None)
         line, end_line, start, end = next(positions, (None, None, None, None))
         return self.code.co_firstlineno if line is None else line, end_line, start, end
 
     def _characters(self, line: int, column: int) -> int:
-        """Return a column that Python counts in bytes of UTF-8 as one of characters."""
+        """Return a column that Python counts in UTF-8 bytes as a column in characters."""
         encoded = linecache.getline(self.file, line).encode("utf-8", "replace")
         return len(encoded[:column].decode("utf-8", "replace")) if encoded else column

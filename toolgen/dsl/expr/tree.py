@@ -1,8 +1,8 @@
 """The checked design: frozen, resolved, valid by construction.
 
-`toolgen.dsl.build` makes it of clauses; the generator reads it. The shapes of data are in
-`toolgen.shapes.fields`; what tools have, with names of classes for types, in `toolgen.contract.tool_facts`.
-Here stand the things that have a place in the design.
+`toolgen.dsl.build` creates it from clauses; the generator reads it. The shapes of data are in
+`toolgen.shapes.fields`; the facts of tools, with class names for types, are in `toolgen.contract.tool_facts`.
+This module defines the elements that have a place in the design.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ from .source import Source
 class Example:
     args: dict[str, Json]
     result: Json = None
-    """Example of the result; None without one."""
+    """Example of the result; None if there is none."""
     source: Source | None = field(default=None, compare=False, repr=False)
     """Place in the source."""
 
 
-# How one value becomes another. `Same` passes it on; the rest rebuild it.
+# Conversions of a value. `Same` passes the value on; the others rebuild it.
 
 
 @frozen_record
 class Same:
-    """The value fits as it is."""
+    """The value fits unchanged."""
 
 
 @frozen_record
@@ -64,7 +64,7 @@ class Rebuild:
 
 @frozen_record
 class Choose:
-    """A tagged union becomes another: per tag, the classes on both sides."""
+    """A tagged union becomes another: for each tag, the classes on both sides."""
 
     branches: tuple[Rebuild, ...]
 
@@ -76,7 +76,7 @@ Computed = Literal["returned", "truncated"]
 
 @frozen_record
 class Assignment:
-    """One field of the target object and where its value comes from.
+    """One field of the target object and the source of its value.
 
     Exactly one of `source` and `computed` is set; target fields without a source have no assignment.
     """
@@ -85,18 +85,18 @@ class Assignment:
     source: Field | None = None
     conversion: Conversion = Same()
     computed: Computed | None = None
-    """A bound that follows from the rest: the length of the only array, or what total and cursor say."""
+    """A bound that is computed: from the length of the only array, or from the total and the cursor."""
 
 
 @frozen_record
 class ObjectMapping:
-    """How one object is built out of another, field by field in the target's order."""
+    """How one object is built from another, field by field in the target's order."""
 
     source: str
     target: str
     assignments: tuple[Assignment, ...]
     keeps_keys: bool = False
-    """Keys beyond the fields are carried over, from one open object to another."""
+    """Whether keys beyond the fields are copied, from one open object to another."""
 
 
 @frozen_record
@@ -112,8 +112,8 @@ class ArtifactSource:
 class Binding:
     """The method behind a tool and the transforms on both sides of it.
 
-    Method classes live in the service's module, tool classes in the toolset's. The mappings of nested
-    objects stand in order of first use, each pair of source and target once a side.
+    Method classes are in the service's module, tool classes in the toolset's. The mappings of nested objects
+    are in order of first use, each pair of source and target once for each side.
     """
 
     service: str
@@ -122,9 +122,9 @@ class Binding:
     result: ObjectMapping
     artifacts: tuple[ArtifactSource, ...] = ()
     payload_objects: tuple[ObjectMapping, ...] = ()
-    """Nested: from the tool's classes to the method's."""
+    """Mappings of nested objects, from the tool's classes to the method's."""
     result_objects: tuple[ObjectMapping, ...] = ()
-    """Nested: from the method's classes to the tool's."""
+    """Mappings of nested objects, from the method's classes to the tool's."""
 
 
 @frozen_record
@@ -156,15 +156,15 @@ class Tool:
     confirmation: Confirmation[str] | None = None
     long_running: LongRunning[str] | None = None
     errors: tuple[Error[str], ...] = ()
-    """The tool's own first, then those of the bound method."""
+    """The tool's own errors, then the errors of the bound method."""
     suppressed: Mapping[str, str] = field(default_factory=dict, compare=False)
-    """The reason by the code of a rule of `toolgen lint` that does not count."""
+    """Reasons for suppressed rules of `toolgen lint`, by code."""
     source: Source | None = field(default=None, compare=False, repr=False)
-    """Place in the source; None if no author wrote it."""
+    """Place in the source; None if it is not in an author's source."""
 
     @property
     def classes(self) -> tuple[str, ...]:
-        """Classes that cross the JSON boundary beside payload and result, each once."""
+        """Classes that cross the JSON boundary in addition to payload and result, each once."""
         confirm, late = self.confirmation, self.long_running
         names = [artifact.type for artifact in self.artifacts]
         names += [error.type for error in self.errors if error.type is not None]
@@ -176,25 +176,25 @@ class Tool:
 class Toolset:
     name: str
     title: str | None
-    """Name for people, where the author gave one."""
+    """Name for people, if the author gave one."""
     description: str
     service: str
-    """The owner, as written."""
+    """Name of the owning service, as written."""
     tools: tuple[Tool, ...]
     """Tools that toolgen executes; empty if all are native."""
     objects: tuple[ObjectType, ...]
-    """Every object of its `types` module but the shared ones, in order of first use."""
+    """Every object of its `types` module except the shared ones, in order of first use."""
     prefix: str = ""
     instructions: str = ""
     native: tuple[NativeTool, ...] = ()
     exporter: str = ""
-    """Id of the agent that implements the tools by its runs; "" for tools with an executor."""
+    """Id of the agent whose runs implement the tools; "" for tools with an executor."""
     lock: str = ""
-    """Path of the lock of the MCP server that executes the tools; "" for tools that are executed here."""
+    """Path of the lock of the MCP server that executes the tools; "" for tools that toolgen executes."""
     suppressed: Mapping[str, str] = field(default_factory=dict, compare=False)
-    """The reason by the code of a rule of `toolgen lint` that does not count for any of its tools."""
+    """Reasons for rules of `toolgen lint` that are suppressed for all of its tools, by code."""
     source: Source | None = field(default=None, compare=False, repr=False)
-    """Place in the source; None if no author wrote it."""
+    """Place in the source; None if it is not in an author's source."""
 
 
 @frozen_record
@@ -205,7 +205,7 @@ class UsedTool:
     name: str
     """The wire name within the agent: `Use.prefix + Toolset.prefix + tool.name`."""
     confirmation: Confirmation[str] | None = None
-    """The agent's own, in the place of the tool's; None keeps the tool's."""
+    """The agent's own confirmation, which replaces the tool's; None keeps the tool's."""
 
 
 @frozen_record
@@ -223,8 +223,10 @@ class Export:
 
     toolset: Toolset
     prompts: Mapping[str, str]
-    """First message of the child by tool name: a template with names of the payload. Where a tool has none,
-    the message is the canonical JSON of the payload."""
+    """First message of the child run by tool name: a template with names of the payload.
+
+    If a tool has none, the message is the canonical JSON of the payload.
+    """
 
 
 @frozen_record
@@ -240,7 +242,7 @@ class Agent:
     uses: tuple[UsedToolset, ...]
     exports: tuple[Export, ...] = ()
     transfers: tuple[str, ...] = ()
-    """Ids of the agents that this one may hand the conversation to."""
+    """Ids of the agents to which this agent can transfer the conversation."""
     instructions: str = ""
     """Instructions for the model, with state keys in braces."""
     policy: RunPolicy = field(default_factory=RunPolicy)
@@ -269,7 +271,7 @@ class Method:
 
 
 ClientKind: TypeAlias = Literal["client", "functions"]
-"""A generated implementation of a service, over HTTP or of functions, and the name of its module."""
+"""A generated implementation of a service, over HTTP or with functions, and the name of its module."""
 _CLIENTS: Final[Mapping[type[HTTP | Function], ClientKind]] = {HTTP: "client", Function: "functions"}
 
 
@@ -279,13 +281,13 @@ class Service:
     description: str
     methods: tuple[Method, ...]
     toolsets: tuple[Toolset, ...]
-    """Those that it owns: listed by it, or by its agents alone."""
+    """Toolsets that it owns: listed in the service, or used only by its agents."""
     objects: tuple[ObjectType, ...]
-    """Every object of its `service` module but the shared ones."""
+    """Every object of its `service` module except the shared ones."""
     agents: tuple[Agent, ...] = ()
     completions: tuple[Completion, ...] = ()
     completion_objects: tuple[ObjectType, ...] = ()
-    """Every object of its `completions` module but the shared ones."""
+    """Every object of its `completions` module except the shared ones."""
     servers: tuple[Server, ...] = ()
     """Servers of its HTTP methods, the preferred one first."""
     is_lenient: bool = False
@@ -302,7 +304,7 @@ class Service:
         return tuple(kind for kind in _CLIENTS.values() if self.methods_of(kind))
 
     def methods_of(self, client: ClientKind) -> tuple[Method, ...]:
-        """Return the methods that a generated client has."""
+        """Return the methods of a generated client."""
         return tuple(
             method
             for method in self.methods
@@ -311,7 +313,7 @@ class Service:
 
     @cached_property
     def client(self) -> ClientKind | None:
-        """The client that implements all of its methods; None where somebody implements some of them."""
+        """The client that implements all of its methods; None if you implement some of them."""
         is_whole = len(self.clients) == 1 and all(method.transport for method in self.methods)
         return self.clients[0] if is_whole else None
 
@@ -322,13 +324,13 @@ class Design:
     description: str
     services: tuple[Service, ...]
     types: tuple[ObjectType, ...]
-    """Shared objects, `gen/types.py`: named types and what stands inside them, in order of first use."""
+    """Shared objects, `gen/types.py`: named types and their nested objects, in order of first use."""
     enums: tuple[EnumType, ...]
     """Named enums, all shared."""
     unions: tuple[UnionType, ...]
     """Named unions, all shared; the objects of their branches are among `types`."""
     version: str = ""
-    """Version of the design's release (semver.org 2.0.0); "" for none."""
+    """Version of the design's release (semver.org 2.0.0); "" if there is none."""
 
     @cached_property
     def shared(self) -> Objects:
@@ -343,7 +345,7 @@ class Design:
         return self.by_name[binding.service].by_name[binding.method]
 
     def needs_executor(self, toolset: Toolset) -> bool:
-        """Return whether somebody writes what executes the tools: not where clients alone do it."""
+        """Return whether the author writes an executor for the tools: clients do not implement them all."""
         return any(
             tool.binding is None or self.by_name[tool.binding.service].client is None
             for tool in toolset.tools

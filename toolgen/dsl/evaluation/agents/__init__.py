@@ -1,1 +1,1 @@
-"""Agents, completions, and which agent or service owns a toolset."""
+"""Agents, completions, and the agents or services that own toolsets."""

@@ -1,4 +1,4 @@
-"""Agents: what they use, export and hand over to, checked and resolved into the tree."""
+"""Agents: the tools they use and export and their transfers, checked and resolved into the tree."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _RESERVED = "transfer_to_"
 
 @frozen_record
 class KnownToolset:
-    """A toolset of the design: as it was written, and as it was checked."""
+    """A toolset of the design, with its clause and its checked form."""
 
     clause: Toolset
     toolset: CheckedToolset
@@ -96,7 +96,7 @@ class AgentResolver:
             policy=policy_of(clause, taken, report),
         )
 
-    # What an agent uses.
+    # The tools that an agent uses.
 
     def _use(self, use: Use, agent: Agent, id_: str) -> UsedToolset | None:
         report = self._report
@@ -130,10 +130,10 @@ class AgentResolver:
     def _toolset(self, use: Use) -> KnownToolset | None:
         if isinstance(use.toolset, AgentToolset):
             return self._exported(use.toolset)
-        return self._resolved.get(id(use.toolset))  # an MCPToolset has become a Toolset
+        return self._resolved.get(id(use.toolset))  # an MCPToolset has been replaced by a Toolset
 
     def _exported(self, clause: AgentToolset) -> KnownToolset | None:
-        """Return the toolset of another agent; an unknown one is reported."""
+        """Return the toolset of another agent; report an unknown one."""
         service = self._services.get(clause.service)
         if service is None:
             hint = suggestion(clause.service, self._services, "add the service")
@@ -215,7 +215,7 @@ class AgentResolver:
             grantable=grantable(clause, tool, self._report, has_payload=own.payload is not None),
         )
 
-    # What an agent is for others.
+    # The toolsets and agents that an agent exports and transfers to.
 
     def _exports(self, agent: Agent) -> Iterator[CheckedExport]:
         unique = Unique(self._report, f"agent {agent.name!r}")
@@ -234,7 +234,7 @@ class AgentResolver:
                 name: template(text, "the prompt", name, names, export.source, self._report)
                 for name, text in export.prompts.items()
                 if name in resolved.drafts
-                for names in [replace(resolved.drafts[name].sides.shown, sensitive=())]  # the agent sees them
+                for names in [replace(resolved.drafts[name].sides.shown, sensitive=())]  # shown to the agent
             }
             yield CheckedExport(toolset=resolved.toolset, prompts=prompts)
 
@@ -271,7 +271,7 @@ _Uses = Mapping[str, Sequence[tuple[Use, UsedToolset]]]
 
 
 def _check_cycles(uses: _Uses, report: Report) -> None:
-    """Report each cycle of agents of which none has a tool outside it."""
+    """Report each cycle of agents in which no agent has a tool outside of the cycle."""
     reached = {agent: _reached(agent, uses) for agent in uses}
     seen: set[str] = set()
     for agent in uses:
@@ -334,7 +334,7 @@ def _faults(written: Tool, draft: ToolDraft, tool: CheckedTool) -> Iterator[tupl
 
 
 def check_wire_names(agent: Agent, uses: Sequence[tuple[Use, UsedToolset]], report: Report) -> None:
-    """Report tools that stand twice, and wire names that two tools have or nobody may have."""
+    """Report tools that occur twice, and wire names that are shared by two tools or reserved."""
     has_transfer = bool(clauses_of_kind(agent.children, Transfer))
     users: dict[str, Use] = {}
     by_name: dict[str, tuple[str, Use]] = {}
@@ -352,9 +352,9 @@ def check_wire_names(agent: Agent, uses: Sequence[tuple[Use, UsedToolset]], repo
 def _repeated(
     agent: Agent, use: Use, taken: UsedToolset, users: dict[str, Use], report: Report
 ) -> frozenset[str]:
-    """Return the ids of the tools that stand in an earlier `Use` too; they are reported.
+    """Return the ids of the tools that also occur in an earlier `Use`, and report them.
 
-    Native tools come with every `Use` of their toolset, so they only count where it takes nothing else.
+    Every `Use` of a toolset includes its native tools, so they only count if it includes no other tools.
     """
     natives = {tool.id: tool.kind for tool in taken.toolset.native}
     tools = {used.tool.id: used.tool.name for used in taken.tools}
@@ -378,7 +378,7 @@ def _repeated(
 
 
 def _check_length(taken: UsedToolset, used: UsedTool, use: Use, report: Report) -> None:
-    """Check a wire name; what is too long without the prefix of the `Use` is reported at the tool."""
+    """Check a wire name; if it is too long even without the `Use` prefix, report it at the tool."""
     if len(taken.toolset.prefix + used.tool.name) <= LONGEST_NAME:
         check_length(report, "a tool with its prefixes", used.name, use.source, "a prefix")
 

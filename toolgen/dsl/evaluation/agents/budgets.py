@@ -1,4 +1,4 @@
-"""The tokens that a request of an agent spends on being told of its tools."""
+"""The tokens that the tools of an agent add to each request."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _MOST_NAMED = 3
 def check_budgets(
     service: Service, checked: CheckedService, shared: Mapping[str, ObjectType], report: Report
 ) -> None:
-    """Report the agents of a service whose tools are more tokens than their `Budget` has."""
+    """Report the agents of a service whose tools need more tokens than their `Budget` allows."""
     agents = {agent.name: agent for agent in checked.agents}
     for clause in clauses_of_kind(service.children, Agent):
         budget = single_clause(clause, clause.children, Budget, report)
@@ -59,7 +59,7 @@ def _check(budget: Budget, agent: CheckedAgent, shared: Mapping[str, ObjectType]
 
 
 def _tokens(uses: Sequence[UsedToolset], shared: Mapping[str, ObjectType]) -> dict[str, int]:
-    """Return about how many tokens each tool of an agent is, by its wire name."""
+    """Return the approximate number of tokens for each tool of an agent, by its wire name."""
     schemas = SchemaParts()
     tokens = {}
     for used in uses:

@@ -22,7 +22,7 @@ from ..types.types import Types
 def completions_of(
     completions: Sequence[Completion], service: str, module: Module, types: Types, report: Report
 ) -> tuple[CheckedCompletion, ...]:
-    """Return the completions, whose classes stand in the module; each name once."""
+    """Return the completions, whose classes are in the module; each name once."""
     unique = Unique(report, f"service {service!r}")
     return tuple(
         _completion(clause, service, module, types, report)

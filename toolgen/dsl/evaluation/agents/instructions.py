@@ -1,4 +1,4 @@
-"""Instructions of agents, in which names in braces stand for values of the state."""
+"""Instructions of agents, in which names in braces refer to values of the state."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from ..report import Report
 from ..tools.facts import instructions_of
 
 _BRACES: Final = re.compile(r"\{\{|\}\}|\{([^{}]{1,80})\}")
-"""Doubled braces, or single ones with what stands in them."""
+"""Doubled braces, or single ones with their content."""
 _KEY: Final = re.compile(r"(?:(?:app|user|session|temp):)?[A-Za-z_]\w*\??")
-"""A value of the state, as `agents.instructions` reads it."""
+"""A reference to a state value, as `agents.instructions` reads it."""
 _LIKE_A_KEY: Final = re.compile(r"(?:[A-Za-z_][\w .-]*|\w+:(?!\s)[\w .:-]*)\??")
-"""A text in braces that is likely meant as a value of the state: words, or a scope and words."""
+"""A text in braces that is probably meant as a state value: words, or a scope and words."""
 
 
 def agent_instructions(agent: Agent, report: Report) -> str:
-    """Return the instructions of an agent; braces that are almost a value of the state are reported."""
+    """Return the instructions of an agent; report braces that are almost a reference to a state value."""
     text = instructions_of(agent, report)
     for match in _BRACES.finditer(text):
         inner = match[1]

@@ -1,4 +1,4 @@
-"""Which service owns a toolset, and which agent implements it."""
+"""The service that owns a toolset, and the agent that implements it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ..report import RelatedSource, Report
 
 @frozen_record
 class OwnedToolset:
-    """A toolset and what it belongs to."""
+    """A toolset with its owner."""
 
     clause: Toolset
     service: Service
@@ -30,9 +30,10 @@ def agent_id(service: Service, agent: Agent) -> str:
 
 
 def owned_toolsets(services: Sequence[Service], report: Report) -> list[OwnedToolset]:
-    """Return every toolset with its owner: the service that lists it, or that of the first agent with it.
+    """Return every toolset with its owner: the service that lists it, or the service of its first agent.
 
-    Those that are listed stand first; in the order in which they are met. Two owners are reported.
+    Listed toolsets come first; otherwise the order is the order of discovery. A toolset with two owners is
+    reported.
     """
     exporters = _exporters(services, report)
     owners: dict[int, OwnedToolset] = {}
@@ -55,12 +56,12 @@ def owned_toolsets(services: Sequence[Service], report: Report) -> list[OwnedToo
 
 
 def _exporters(services: Sequence[Service], report: Report) -> dict[int, str]:
-    """Return the agent that exports each toolset; two are reported."""
+    """Return the agent that exports each toolset; report a toolset with two."""
     exporters: dict[int, tuple[str, Clause]] = {}
     for service, agent, clause in _mentioned(services, Export):
         id_ = agent_id(service, agent)
         first = exporters.setdefault(id(clause), (id_, agent))
-        if first[0] != id_:  # by id: one agent that stands in two services is two agents
+        if first[0] != id_:  # by id: an agent in two services counts as two agents
             report.add(
                 codes.TWO_EXPORTERS,
                 clause.source,

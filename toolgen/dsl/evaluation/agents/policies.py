@@ -14,7 +14,7 @@ from ..tools.facts import seconds
 
 
 def policy_of(agent: Agent, uses: tuple[UsedToolset, ...], report: Report) -> CheckedRunPolicy:
-    """Return the limits; those that are not above 0, or do not fit into one another, are reported."""
+    """Return the limits; report limits below 1, and limits that contradict each other."""
     clause = single_clause(agent, agent.children, RunPolicy, report)
     if clause is None:
         return CheckedRunPolicy()
@@ -58,7 +58,7 @@ def _check_within(
     parts: dict[str, float | None],
     report: Report,
 ) -> None:
-    """Report a time limit that is longer than that of the run."""
+    """Report a time limit that is longer than the limit of the run."""
     if budget is None:
         return
     for what, part in parts.items():

@@ -1,1 +1,1 @@
-"""How a tool's arguments fill the payload of its method, and how the result comes back."""
+"""The mapping from a tool's arguments to its method's payload, and from the method's result back."""

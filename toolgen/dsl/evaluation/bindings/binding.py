@@ -1,4 +1,4 @@
-"""Bindings: how a tool's arguments fill its method's payload, and the method's result the tool's."""
+"""Bindings: the mapping of a tool's arguments to its method's payload, and of the method's result back."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from .renames import Renames
 from .unmarked import Sides
 
 _COUNTS: Final = ("returned", "truncated")
-"""Bounds that are always there, and are computed where a method does not carry them."""
+"""Bounds that are always present; they are computed if the method does not return them."""
 
 
 def bind(
     draft: ToolDraft, bind_to: BindTo, operation: ResolvedMethod, shared: Module, report: Report
 ) -> Binding:
-    """Return the binding of a tool to its method; everything that does not fit is reported."""
+    """Return the binding of a tool to its method; report everything that does not fit."""
     return _Binder(draft, bind_to, operation, shared, report).binding()
 
 
@@ -81,7 +81,7 @@ class _Binder:
                 used.add(source.name)
                 conversion = converter.field(source, field, source.name)
                 assignments.append(Assignment(target=field, source=source, conversion=conversion))
-                if source in tool.payload.fields:  # nobody is shown an injected one
+                if source in tool.payload.fields:  # injected fields are never shown
                     where = [*self._argument(source, ""), *self._payload_field(field, "")]
                     self._check_marks(field, source, "argument", where)
             elif field.required:
@@ -94,7 +94,7 @@ class _Binder:
         return mapping, converter.mappings
 
     def _complain(self, unfilled: list[Field], lost: list[Field]) -> None:
-        """Report unfilled and lost fields; a pair of one type is reported as one mistake."""
+        """Report unfilled and lost fields; an unfilled and a lost field of the same type are one finding."""
         if self._renames.are_broken:
             return
         for field in unfilled if self._draft.payload_is_known else ():
@@ -210,7 +210,7 @@ class _Binder:
         return tuple(filled)
 
     def _check_marks(self, method: Field, tool: Field, kind: str, where: list[RelatedSource]) -> None:
-        """Report sensitive values of a method's field that are not so in the tool's field, of this kind."""
+        """Report sensitive values of a method that are not sensitive in the tool's field of this kind."""
         for path in self._sides.unmarked(method, tool):
             hint = f"write sensitive=True in the Attribute of {tool.name + path!r} of the tool"
             if kind == "artifact":
@@ -247,7 +247,7 @@ class _Binder:
         )
 
     def _computed(self, field: Field) -> Computed:
-        """Return how a bound is computed that the method does not return; report it when it is not."""
+        """Return how to compute a bound that the method does not return; report it if that is impossible."""
         if field.name == "returned":
             self._check_returned(field)
             return "returned"
@@ -268,7 +268,7 @@ class _Binder:
         return "truncated"
 
     def _check_returned(self, field: Field) -> None:
-        """Report a number of results that is not the length of the only array."""
+        """Report `returned` if it cannot be the length of the result's only array."""
         arrays = [
             (other, other.type) for other in self._tool.result.fields if isinstance(other.type, ArrayType)
         ]
@@ -286,7 +286,7 @@ class _Binder:
             self._not_computable(field, f"write {counted}: that is the length of {array.name!r}")
 
     def _check_refinable(self, assignments: list[Assignment]) -> None:
-        """Report a window whose method never says how to get what it leaves out (Goa-AI's rule)."""
+        """Report a window whose method never tells how to get the omitted results (Goa-AI's rule)."""
         window = self._tool.bounded
         filled = {assignment.target.name for assignment in assignments if assignment.source is not None}
         if window is None or self._renames.are_broken or {"refinement_hint", window.next_cursor} & filled:
@@ -349,7 +349,7 @@ class _Binder:
         self._unkept(f"result field {path!r}" if path else "the result", path, is_result=True)
 
     def _unkept(self, supplied: str, path: str, *, is_result: bool = False) -> None:
-        """Report an open object that loses further keys in the conversion; "" is the outermost path."""
+        """Report an open object that loses additional keys in the conversion; "" is the outermost path."""
         sides = f"tool {self._tool.name!r}", f"method {self._operation.label!r}"
         giver, taker = reversed(sides) if is_result else sides
         fix = "use one named Type on both sides" if path else "take the other keys as MapOf(String, Any)"

@@ -1,7 +1,7 @@
-"""Conversions of values between two types, whether there is one, and what is reported where there is none.
+"""Conversions of values between two types, and the findings if no conversion exists.
 
-Python values are meant: where two types are not the same Python type although every value fits, as
-lists of Int and lists of Float, the container is built again.
+Conversions are between Python values: if two types are not the same Python type although every value fits,
+for example lists of Int and lists of Float, the container is rebuilt.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ ReportPair: TypeAlias = Callable[[FieldMismatch, Source, Report], None]
 
 
 def _report_mismatch(pair: FieldMismatch, place: Source, report: Report) -> None:
-    """Report types that do not go together, or a field that may be absent where it must not."""
+    """Report types that are incompatible, or an optional field that fills a required one."""
     supplied, taken = type_text(pair.source.type), type_text(pair.target.type)
     name, where = pair.target.name, pair.taker.partition(" ")[0]
     hint = f"make {name!r} {supplied} in the {where}, or change the type of the {pair.what}"
@@ -75,7 +75,7 @@ def _report_mismatch(pair: FieldMismatch, place: Source, report: Report) -> None
 
 
 def _report_excess(pair: FieldMismatch, place: Source, report: Report) -> None:
-    """Report a field whose constraints allow what those of its target do not."""
+    """Report a field whose constraints allow values that its target does not allow."""
     supplied = type_text(pair.source.type, constraints=True)
     taken = type_text(pair.target.type, constraints=True)
     giver, taker = pair.giver.partition(" ")[0], pair.taker.partition(" ")[0]
@@ -100,19 +100,19 @@ def _report(pair: FieldMismatch, supplied: str, taken: str, hint: str, place: So
 
 @frozen_record
 class MismatchHandlers:
-    """Callbacks for fields that do not fit; paths lead from the outermost object."""
+    """Callbacks for fields that do not fit; paths start at the outermost object."""
 
     misfit: Callable[[str, Field, Field, ReportPair], None]
-    """Reports a pair of fields: one whose types do not go together, or whose source allows more."""
+    """Reports a pair of fields with incompatible types, or with a source that allows more."""
     unfilled: Callable[[str, Field], None]
     lost: Callable[[str, Field], None] | None
     """Reports a field of the source that its target lacks; None if such fields are allowed."""
     unkept: Callable[[str], None]
-    """An open object is built again without the keys beyond its fields, and they would be missed."""
+    """Reports an open object that is rebuilt without its additional keys although they are needed."""
 
 
 class Converter:
-    """Finds conversions in one direction and keeps the mappings of nested objects."""
+    """Finds conversions in one direction and collects the mappings of nested objects."""
 
     def __init__(
         self, sources: Objects, targets: Objects, shared: Container[str], complaints: MismatchHandlers
@@ -129,7 +129,7 @@ class Converter:
         return tuple(self._mappings.values())
 
     def field(self, source: Field, target: Field, path: str) -> Conversion:
-        """Return the conversion of a field's value; a mismatch is reported, and treated as a fit."""
+        """Return the conversion of a field's value; a mismatch is reported, and then treated as a fit."""
         none_comes = may_be_none(source)
         none_goes = not target.required or null_is_a_value(target.type)
         conversion = self._value(without_null(source.type), without_null(target.type), path)
@@ -141,7 +141,7 @@ class Converter:
         return OrNone(of=conversion) if none_comes and conversion != SAME else conversion
 
     def _value(self, source: DataType, target: DataType, path: str) -> Conversion | None:
-        """Return how the value converts; None when it does not fit."""
+        """Return the conversion of a value; None if it does not fit."""
         if UNKNOWN in (source, target):
             return SAME
         match source, target:
@@ -173,7 +173,7 @@ class Converter:
         if source.name == target.name and source.name in self._shared:
             return SAME
         supplied, wanted = self._sources[source.name].foreign, self._targets[target.name].foreign
-        if supplied or wanted:  # only a named type that both sides use is one class; a text needs none
+        if supplied or wanted:  # one class only if both sides share a named type or use no classes
             is_plain = supplied and wanted and not supplied.classes and supplied.schema == wanted.schema
             return SAME if is_plain else None
         key = source.name, target.name
@@ -218,9 +218,9 @@ class Converter:
 
 
 def loses_keys(source: ObjectType, target: ObjectType, *, may_lose: bool) -> bool:
-    """Return whether an object that is built again lacks keys that its reader was promised.
+    """Return whether a rebuilt object lacks keys that its type promises.
 
-    `may_lose` says that a source may have more fields than its target.
+    `may_lose` means that a source can have more fields than its target.
     """
     return source.open and (target.open or not may_lose)
 
@@ -246,7 +246,7 @@ def _fits(source: DataType, target: DataType) -> bool:
 
 
 def _python_type(type_: DataType) -> object:
-    """Return something that is equal for types whose Python types are the same."""
+    """Return a value that is equal for types with the same Python type."""
     match type_:
         case StringType():
             return "str"
@@ -269,8 +269,8 @@ def _python_type(type_: DataType) -> object:
 def is_subtype(source: DataType, target: DataType) -> bool:
     """Return whether every value of the source type is a value of the target type.
 
-    A pattern or a format is within itself alone. Objects and unions are not entered: their fields
-    are compared one by one.
+    A pattern or a format is only a subtype of itself. Objects and unions are not entered: their fields are
+    compared one by one.
     """
     match source, target:
         case NullableType(), _:
@@ -299,7 +299,7 @@ def is_subtype(source: DataType, target: DataType) -> bool:
 
 
 def _within_limits(source: DataType, target: DataType) -> bool:
-    """Return whether every value within the limits of the source is within those of the target."""
+    """Return whether every value within the limits of the source is within the limits of the target."""
     if any(not getattr(source, row.name) for row, _ in constraints_in(target, FLAGS)):
         return False
     for row, _ in constraints_in(target, LIMITS):
@@ -316,10 +316,10 @@ def _within_limits(source: DataType, target: DataType) -> bool:
 
 
 def _outermost(type_: DataType, side: str) -> tuple[object, bool] | None:
-    """Return the tighter limit on a side; None where there is none.
+    """Return the stricter limit on a side, with a flag; None if there is none.
 
-    With it a flag that orders limits of one value: an exclusive one comes later on the low side, earlier on
-    the high side.
+    The flag orders limits of equal value: an exclusive limit comes later on the low side, and earlier on the
+    high side.
     """
     whole = isinstance(type_, NumberType) and type_.integer
     limits = []
@@ -337,7 +337,7 @@ def _outermost(type_: DataType, side: str) -> tuple[object, bool] | None:
 
 
 def _step(type_: DataType) -> Fraction | float:
-    """Return what every value is a multiple of; a number that is none where there is no such step."""
+    """Return the number of which every value is a multiple; NaN if there is no such step."""
     step = next((step for row, step in constraints_in(type_, LIMITS) if row.takes == "step"), None)
     if step is None:
         return 1 if isinstance(type_, NumberType) and type_.integer else float("nan")

@@ -23,7 +23,7 @@ from ..types.types import Types
 
 @frozen_record
 class ResolvedMethod:
-    """A method with its clauses, which a tool without Args or Return takes over."""
+    """A method with its clauses, which a tool without Args or Return inherits."""
 
     service: str
     name: str
@@ -33,7 +33,7 @@ class ResolvedMethod:
     result_clause: Result | None
     payload: str
     result: str
-    """Class names."""
+    """Class names of the payload and the result."""
     module: Module
     errors: tuple[CheckedError[str], ...] = ()
     payload_is_known: bool = True
@@ -83,7 +83,7 @@ def operation(
 ) -> ResolvedMethod:
     """Return a method whose payload and result are in the service's module.
 
-    `common` are the errors of all methods of the service; one of the method's own of the same name wins.
+    `common` are the errors of all methods in the service; an own error of the method with the same name wins.
     """
     what = f"method {method.name!r}"
     check_snake(report, "a method", method.name, method.source)

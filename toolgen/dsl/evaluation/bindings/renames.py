@@ -1,4 +1,4 @@
-"""`rename` of a binding, read in both directions."""
+"""`rename` of a binding, resolved in both directions."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from .methods import ResolvedMethod
 
 
 class Renames:
-    """Which field fills which: by `rename`, else by name, never one for two.
+    """The field that fills each field: by `rename`, otherwise by name; no field fills two.
 
-    `are_known` says that nothing of the tool and the method was reported and left out.
+    `are_known` means that no part of the tool and the method was reported and omitted.
     """
 
     def __init__(

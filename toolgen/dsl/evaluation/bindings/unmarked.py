@@ -1,4 +1,4 @@
-"""Sensitive fields of a method that fields of its tool fill, or are filled from, without being sensitive."""
+"""Sensitive fields of a method whose counterparts in its tool are not marked as sensitive."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from toolgen.shapes.fields import (
 )
 
 _Pairs: TypeAlias = set[tuple[str, str]]
-"""Objects of the method and the tool that were compared."""
+"""Pairs of objects, of the method and the tool, that were compared."""
 
 
 @frozen_record
@@ -28,10 +28,10 @@ class Sides:
     method: Objects
     tool: Objects
     shared: Container[str]
-    """Classes of both, whose fields are sensitive on both sides or on none."""
+    """Classes shared by both, whose fields are sensitive on both sides or on neither."""
 
     def unmarked(self, method: Field, tool: Field) -> Iterator[str]:
-        """Yield the paths of sensitive values that the tool's field does not call so, "" for all of it."""
+        """Yield the paths of sensitive values that the tool's field does not mark, "" for the whole value."""
         yield from self._fields(method, tool, "", set())
 
     def _fields(self, method: Field, tool: Field, path: str, seen: _Pairs) -> Iterator[str]:
@@ -65,14 +65,14 @@ class Sides:
             return
         seen.add(pair)
         supplied, taken = self.method.get(method.name), self.tool.get(tool.name)
-        if supplied is None or taken is None:  # a type that was reported
+        if supplied is None or taken is None:  # the type was reported
             return
         for field in taken.fields:
             if source := supplied.field(field.name):
                 yield from self._fields(source, field, f"{path}.{field.name}", seen)
 
     def _is_covered(self, type_: DataType, outer: frozenset[str]) -> bool:
-        """Return whether each value of a type of the tool is sensitive, as its attributes say."""
+        """Return whether the attributes of a tool's type mark each of its values as sensitive."""
         match without_null(type_):
             case ArrayType(items=inner) | MapType(values=inner):
                 return self._is_covered(inner, outer)

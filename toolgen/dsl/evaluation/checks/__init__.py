@@ -1,1 +1,1 @@
-"""Checks before anything is resolved: the arguments of clauses, where a clause may stand, names."""
+"""Checks before anything is resolved: the arguments of clauses, the placement of clauses, names."""

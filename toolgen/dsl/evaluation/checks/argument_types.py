@@ -1,7 +1,7 @@
 """The arguments of each clause, read from the annotations of its class: Python types, types, children.
 
-An annotation says most of it. What it cannot say is here: the words for each annotation, what stands in the
-place of a wrong value, and in which order messages list the clauses that hold others.
+This module has the facts that an annotation cannot express: the words for each annotation, the replacement of
+a wrong value, and the order in which messages list the clauses that contain others.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class ArgumentType:
     accepts: Callable[[object], bool]
     instead: object = None
     vital: bool = False
-    """Whether the clause cannot be used without it."""
+    """Whether the clause cannot be used without the argument."""
 
 
 @frozen_record
@@ -48,15 +48,15 @@ class ClauseArguments:
 
     values: Mapping[str, ArgumentType]
     types: Mapping[str, bool]
-    """Arguments that are types of a design, and whether each may be None."""
+    """Arguments that are types of a design, and whether each can be None."""
     type_maps: tuple[str, ...]
-    """Arguments that hold types by name."""
+    """Arguments that contain types by name."""
     clauses: Mapping[str, tuple[tuple[type[Clause], ...], bool]]
-    """Arguments that are other clauses: which ones, and whether it may be None."""
+    """Arguments that are other clauses: the allowed classes, and whether the argument can be None."""
     has_names: bool
-    """Whether it is a list of names."""
+    """Whether the arguments are a list of names."""
     children: tuple[type[Clause], ...] | None
-    """The clauses that it holds; `DataType` for all types, also by name. None where it holds none."""
+    """The allowed child clauses; `DataType` for all types, also by name. None if it has no children."""
 
 
 def is_text(value: object) -> bool:
@@ -105,7 +105,7 @@ NAMES_WANTED: Final = "a tuple or a list of names"
 
 
 class _Json:
-    """Stands for `Json` in annotations: that alias names itself, so that no two of its values are equal."""
+    """Replaces `Json` in annotations: that alias is recursive, so that no two of its values are equal."""
 
 
 _ACCEPTED: Final[Mapping[object, tuple[str, Callable[[object], bool]]]] = {
@@ -138,10 +138,10 @@ _ACCEPTED: Final[Mapping[object, tuple[str, Callable[[object], bool]]]] = {
         lambda value: isinstance(value, (str, PurePath, bool)) or _is_json_object(value),
     ),
 }
-"""The words for what an argument takes and the check of a value, by annotation."""
+"""The words for the accepted values of an argument and the check of a value, by annotation."""
 
 _UNCHECKED: Final = (object, dict[str, object])
-"""Values that are checked where the type that they are for is known."""
+"""Values that are checked later, when the type that they belong to is known."""
 
 _EMPTY: Final[Mapping[object, object]] = {tuple: (), Sequence: (), dict: {}, Mapping: {}}
 """Replacement for a wrong list or mapping, by its class."""
@@ -159,11 +159,11 @@ HOLDERS: Final = (
     Design, Service, Server, Security, OAuth2Security, Agent, Completion, Method, Toolset, Tool, Args, Return,
     Payload, Result, HTTP, Response, Body, Type, Object,
 )  # fmt: skip
-"""The clauses that messages propose to put another one into, the outermost first."""
+"""The clauses that messages suggest as parents, the outermost first."""
 
 
 def clause_class(clause: Clause) -> type[Clause] | None:
-    """Return the class of the design language that a clause is of, also of an author's subclass."""
+    """Return the class of the design language for a clause, also for an author's subclass."""
     return _language_class(type(clause))  # type: ignore[arg-type]  # as below
 
 
@@ -215,18 +215,18 @@ def _derive(kind: type[Clause]) -> ClauseArguments:
 
 
 def parents_of(kind: type[Clause]) -> tuple[type[Clause], ...]:
-    """Return the clauses that may hold one, the outermost first."""
+    """Return the clauses that can contain a clause, the outermost first."""
     return tuple(parent for parent in HOLDERS if kind in (arguments_of(parent).children or ()))
 
 
 @cache
 def shareable_clauses() -> tuple[type[Clause], ...]:
-    """Return the clauses that are often written once and used in several places."""
+    """Return the clauses that are often written once and used several times."""
     return tuple(each for kind in (Object, Method, Tool) for each in arguments_of(kind).children or ())
 
 
 def _annotations(kind: type[Clause]) -> dict[str, object]:
-    """Return the annotations of a class by name, without `Final`; those of a base class come first."""
+    """Return the annotations of a class by name, without `Final`; annotations of a base class come first."""
     hints = get_type_hints(kind, localns={"Json": _Json}, include_extras=True)
     return {
         name: get_args(hint)[0] if get_origin(hint) is Final else hint
@@ -240,13 +240,13 @@ def _members(hint: object) -> tuple[object, ...]:
 
 
 def _clauses_in(hint: object) -> tuple[type[Clause], ...]:
-    """Return the clauses that an annotation names, in its order, each once."""
+    """Return the clauses in an annotation, in its order, each once."""
     classes = dict.fromkeys(get_origin(each) or each for each in _members(hint))
     return tuple(each for each in classes if isinstance(each, type) and issubclass(each, Clause))
 
 
 def _children(item: object) -> tuple[type[Clause], ...]:
-    """Return the clauses that may be children; where a name stands for a type, every type may."""
+    """Return the clauses that can be children; if a type can be given by name, any type can be a child."""
     held = _clauses_in(item)
     if str not in _members(item):
         return held
@@ -254,7 +254,11 @@ def _children(item: object) -> tuple[type[Clause], ...]:
 
 
 def _argument_type(kind: type[Clause], name: str, hint: object) -> ArgumentType:
-    """Return the type of a plain value; raises `KeyError` for an annotation without a check."""
+    """Return the type of a plain value.
+
+    Raises:
+        KeyError: the annotation has no check.
+    """
     if NoneType in _members(hint):
         present: list[object] = [each for each in _members(hint) if each is not NoneType]
         wanted, accepts = _check_of(reduce(or_, present))
@@ -280,5 +284,5 @@ def _check_of(hint: object) -> tuple[str, Callable[[object], bool]]:
 
 
 def class_name(clause: type[Clause]) -> str:
-    """Return the name of a clause's class as an author knows it."""
+    """Return the name of a clause's class as authors write it."""
     return "a type" if clause is DataType else clause.__name__.removesuffix("Clause")

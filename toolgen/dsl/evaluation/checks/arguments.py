@@ -1,7 +1,7 @@
-"""Checks the Python types of all arguments of clauses, before anything reads them.
+"""Checks the Python types of all arguments of clauses, before any other code reads them.
 
-What comes out has the shape that the clauses' annotations promise: wrong children are left out, wrong
-arguments are replaced, each after it was reported.
+The result has the shape that the clauses' annotations promise: wrong children are omitted and wrong arguments
+are replaced, after each was reported.
 """
 
 from __future__ import annotations
@@ -37,21 +37,21 @@ from .argument_types import (
 from .hints import argument_hint, place_hint, type_hint
 
 BROKEN: Final = ScalarClause[Anything, Anything]("any")
-"""Stands for a type that was reported; it fits everything, so that one cause gives one diagnostic."""
+"""Replaces a type that was reported; everything fits it, so that one cause gives one diagnostic."""
 
 _DEEPEST: Final = 100
 _MOST_CLAUSES: Final = 10
-"""Words that one message lists."""
+"""Maximum number of clauses that one message lists."""
 _W = TypeVar("_W", bound=Clause)
 
 
 def well_typed(design: Design, report: Report) -> Design:
-    """Return the design without arguments of wrong Python types; each is reported."""
+    """Return the design without arguments of wrong Python types; report each of them."""
     return _Check(report).clause(design, design.source) or Design("?", "?")
 
 
 def record_uses(design: Design, report: Report) -> None:
-    """Record where clauses are used; of a large design this takes much memory, and only findings show it."""
+    """Record the uses of clauses; for a large design this takes much memory, and only findings show it."""
     _Check(Report(), uses=report).clause(design, design.source)
 
 
@@ -63,7 +63,7 @@ class _Check:
         self._open: dict[int, Clause] = {}
 
     def clause(self, clause: _W, place: Source) -> _W | None:
-        """Return the clause with everything in it checked; None when it cannot be used."""
+        """Return the clause with its arguments and children checked; None if it cannot be used."""
         key = id(clause)
         if key not in self._done:
             source = getattr(clause, "source", place)
@@ -130,7 +130,7 @@ class _Check:
     def _arguments(
         self, clause: Clause, arguments: ClauseArguments, facts: dict[str, object], source: Source
     ) -> bool:
-        """Replace every argument that is wrong; return whether the clause can be used."""
+        """Replace every wrong argument; return whether the clause can be used."""
         usable = True
         type_, text = facts.get("type"), facts.get("description")
         if isinstance(clause, Attribute) and isinstance(type_, str) and isinstance(text, DataType):
@@ -148,7 +148,7 @@ class _Check:
     def _clause_argument(
         self, holder: Clause, kind: type[Clause], name: str, facts: dict[str, object], source: Source
     ) -> bool:
-        """Check a clause that is an argument; return whether the outer one can be used."""
+        """Check a clause that is an argument; return whether the outer clause can be used."""
         allowed, is_optional = arguments_of(kind).clauses[name]
         value = facts.get(name)
         if value is None and is_optional:
@@ -183,7 +183,7 @@ class _Check:
         )
 
     def _type(self, value: object, label: Callable[[], str], source: Source) -> object:
-        """Return a type that is checked; the label of the argument is for messages alone."""
+        """Return a checked type; the label of the argument is only for messages."""
         if isinstance(value, DataType):
             return self.clause(value, source) or BROKEN
         if is_text(value):
@@ -237,19 +237,19 @@ class _Check:
         return self.clause(child, source)
 
     def _owner(self) -> str:
-        """Return the innermost clause with a name of those that are being checked."""
+        """Return the innermost named clause among those being checked."""
         return next(
             clause_label(clause) for clause in reversed(self._open.values()) if hasattr(clause, "description")
         )
 
 
 def _are_same(checked: Collection[object], written: Collection[object]) -> bool:
-    """Return whether a check left everything as it was, so that a large design is not copied."""
+    """Return whether a check changed nothing, so that a large design is not copied."""
     return len(checked) == len(written) and all(map(is_, checked, written))
 
 
 def _placed(child: Clause, holder: Source) -> Source:
-    """Return the place of a child: where it is written, if that is in its holder, else the holder's."""
+    """Return the source of a child if it is inside its parent, otherwise the parent's source."""
     source: Source = getattr(child, "source", holder)
     return source if holder.encloses(source) else holder
 
@@ -261,7 +261,7 @@ def clause_label(clause: Clause) -> str:
 
 
 def describe_value(value: object) -> str:
-    """Return a value of any kind as the author may have written it, for messages."""
+    """Return any value as the author might have written it, for messages."""
     if isinstance(value, Clause):
         return clause_label(value)
     if isinstance(value, type):
@@ -287,7 +287,7 @@ def _star_hint(value: object) -> str:
 
 
 def _allowed_children(kind: type[Clause]) -> str:
-    """Return the names of clauses that a clause holds; the first ones, where there are many."""
+    """Return the names of a clause's possible children; if they are many, only the first ones."""
     *names, last = (class_name(allowed) for allowed in _held(kind))
     if len(names) > _MOST_CLAUSES:
         names, last = names[:_MOST_CLAUSES], "another clause"

@@ -1,4 +1,4 @@
-"""What to write in the place of a clause or a type that stands where it does not belong."""
+"""Hints that replace a misplaced clause or type."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def place_hint(child: Clause, parent: type[Clause], held: tuple[type[Clause], ..
 
 
 def argument_hint(value: Clause | str, holder: type[Clause], label: str) -> str:
-    """Return the hint for a clause, or its name, that is an argument in the place of another clause."""
+    """Return the hint for a clause, or its name, that is an argument instead of another clause."""
     if isinstance(value, MCPToolset):
         return "put it into Service, and use it in agents with Use(…): its server executes the tools"
     if isinstance(value, Agent):
@@ -99,7 +99,7 @@ def argument_hint(value: Clause | str, holder: type[Clause], label: str) -> str:
 
 def type_hint(value: object) -> str:
     """Return the hint for a value that is not a type."""
-    if value is decimal.Decimal:  # an import that hides the word
+    if value is decimal.Decimal:  # an import that shadows the clause
         return "write Decimal; for values, import decimal and write decimal.Decimal"
     if isinstance(value, type) and issubclass(value, Clause):
         return f"write {value.__name__}(…)"
@@ -131,6 +131,6 @@ def _type_clause_for(value: object) -> str | None:
     inner = [_type_clause_for(each) or "…" for each in get_args(value)]
     try:
         clause = _PYTHON_TYPES.get(get_origin(value) or value)
-    except TypeError:  # not hashable, so it is none of them
+    except TypeError:  # unhashable, so it is none of them
         return None
     return clause.replace("…", inner[-1]) if clause and inner else clause

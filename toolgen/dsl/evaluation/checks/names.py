@@ -1,4 +1,4 @@
-"""Rules about names, versions and descriptions, and the identifiers that names become."""
+"""Rules about names, versions and descriptions, and the identifiers derived from names."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ TAKEN_MODULES: Final = {
     "types": "the module of the shared types",
     "self": "the first argument of every method",
 }
-"""Thing that a service would replace, by the name of its module."""
+"""The object that a service would shadow, by the name of the service's module."""
 
 
 def check_snake(report: Report, what: str, name: str, source: Source) -> None:
@@ -33,7 +33,7 @@ def check_snake(report: Report, what: str, name: str, source: Source) -> None:
 
 
 def check_identifier(report: Report, what: str, name: str, source: Source) -> None:
-    """Check the name of a service, a type or an enum: an identifier, `LikeThis` by custom."""
+    """Check the name of a service, a type or an enum: an identifier, by convention `LikeThis`."""
     if not _check_pattern(report, what, name, source, _IDENTIFIER, "LikeThis", naming.class_name):
         return
     check_length(report, what, name, source, "the name")
@@ -67,7 +67,7 @@ def check_design(report: Report, name: str, source: Source) -> None:
 
 
 def check_key(report: Report, what: str, name: str, source: Source) -> bool:
-    """Check a JSON key: the name of an attribute, a tag or a branch; return whether it is good."""
+    """Check a JSON key: the name of an attribute, a tag or a branch; return whether it is valid."""
     fault = key_fault(name)
     if fault:
         report.add(
@@ -82,7 +82,7 @@ def check_key(report: Report, what: str, name: str, source: Source) -> bool:
 
 
 def key_fault(name: str) -> str:
-    """Return what keeps a name from being a JSON key; "" for a good one."""
+    """Return the reason why a name cannot be a JSON key; "" for a valid one."""
     if name.isascii() and name.isidentifier():
         return ""
     if not name:
@@ -93,12 +93,12 @@ def key_fault(name: str) -> str:
 
 
 def _key(name: str) -> str:
-    """Return a valid key close to an invalid one; empty where nothing of it can be kept."""
+    """Return a valid key close to an invalid one; empty if there is none."""
     return naming.snake(name) if name.isascii() and naming.words(name) else ""
 
 
 def check_length(report: Report, what: str, name: str, source: Source, part: str) -> None:
-    """Check a name against the longest that every model provider takes."""
+    """Check a name against the maximum length that all model providers accept."""
     surplus = len(name) - naming.LONGEST_NAME
     if surplus > 0:
         report.add(
@@ -115,7 +115,7 @@ def check_length(report: Report, what: str, name: str, source: Source, part: str
 
 
 def described(report: Report, what: str, description: str | None, source: Source) -> str:
-    """Return the description without indentation; an empty one is reported, and one that is None is ""."""
+    """Return the description without indentation, "" for None; report an empty one."""
     if description is None:
         return ""
     text = (inspect.cleandoc(description) if "\n" in description else description.expandtabs()).strip()
@@ -125,7 +125,7 @@ def described(report: Report, what: str, description: str | None, source: Source
 
 
 def surface(toolset: str) -> dict[str, str]:
-    """Return the identifiers of a toolset's package that are there whatever its tools are, and of what."""
+    """Return the identifiers that a toolset's package always has, each with its description."""
     what = f"toolset {toolset!r}"
     return {
         naming.class_name(toolset, "executor"): f"the executor of {what}",
@@ -136,7 +136,7 @@ def surface(toolset: str) -> dict[str, str]:
 
 
 class Unique:
-    """Names that may appear only once in one place."""
+    """Names that must be unique in one scope."""
 
     def __init__(self, report: Report, where: str) -> None:
         self._report = report
@@ -144,7 +144,7 @@ class Unique:
         self._first: dict[Hashable, Source] = {}
 
     def add(self, what: str, name: str, source: Source, hint: str = "rename one of them") -> bool:
-        """Add a name; return whether it was free, and report it when it was not."""
+        """Add a name; return whether it was free, and report it if it was not."""
         first = self._first.get((what, name))
         if first is None:
             self._first[what, name] = source
@@ -167,7 +167,7 @@ class Unique:
 
 
 class Identifiers:
-    """Identifiers of one generated scope, each with the name that it was made of."""
+    """Identifiers of one generated scope, each with the name that it derives from."""
 
     def __init__(self, report: Report, where: str, outer: Identifiers | None = None) -> None:
         self._report = report
@@ -176,9 +176,9 @@ class Identifiers:
         self._taken: dict[str, tuple[str, Source]] = {}
 
     def claim(self, identifier: str, what: str, source: Source, *, apart: bool = False) -> bool:
-        """Claim an identifier; one that is taken is reported with both names. Return whether it was free.
+        """Claim an identifier; return whether it was free, and report it with both names if it was not.
 
-        `apart` says that it never stands beside those of the outer scope.
+        `apart` means that it never occurs together with identifiers of the outer scope.
         """
         outer = None if apart or self._outer is None else self._outer._taken.get(identifier)
         taken = self._taken.get(identifier) or outer
@@ -238,7 +238,7 @@ _LIKE: Final = re.compile(r"[vV]?([0-9]+)(?:\.([0-9]+))?(?:\.([0-9]+))?")
 
 
 def version_of(clause: Design, report: Report) -> str:
-    """Return the version of a design (semver.org 2.0.0); "" for none, or one that was reported."""
+    """Return the version of a design (semver.org 2.0.0); "" if there is none, or it was reported."""
     if clause.version is None or _VERSION.fullmatch(clause.version):
         return clause.version or ""
     like = _LIKE.fullmatch(clause.version.strip())

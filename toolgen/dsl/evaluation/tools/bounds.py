@@ -1,4 +1,4 @@
-"""Bounded results: the fields that say how much there is, and the cursors to the rest."""
+"""Bounded results: the fields about the total number of results, and the cursors to the rest."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _FIELDS: Final[dict[str, tuple[DataType, bool, str]]] = {
 def with_bounds(
     tool: str, fields: tuple[Field, ...], sources: dict[str, Source], source: Source, report: Report
 ) -> tuple[Field, ...]:
-    """Return the fields of a bounded result; those of the bounds are checked, or added at the end."""
+    """Return the fields of a bounded result; check the fields for its bounds, or add them at the end."""
     by_name = {field.name: field for field in fields}
     for name in BOUNDS_FIELDS:
         if name in by_name:
@@ -58,7 +58,7 @@ def _check(tool: str, field: Field, source: Source, report: Report) -> None:
     type_, required, _ = _FIELDS[field.name]
     if field.type == UNKNOWN:
         return
-    is_there = field.required or not required  # a total may be there always, a count has to be
+    is_there = field.required or not required  # a total can always be present, a count must be
     if _same_kind(field.type, type_) and is_there and field.default is MISSING:
         return
     clause = field_text(Field(name="", type=type_, description="", title="", required=required))
@@ -92,7 +92,7 @@ def bounded(
     result: tuple[Field, ...] | None,
     report: Report,
 ) -> Bounded:
-    """Return the facts of a bounded result; cursors are checked on both sides that are known."""
+    """Return the facts of a bounded result; check the cursors on both sides that are known."""
     if (clause.cursor is None) != (clause.next_cursor is None):
         which, other = ("cursor", "next_cursor") if clause.next_cursor is None else ("next_cursor", "cursor")
         report.add(
@@ -112,9 +112,9 @@ def bounded(
 
 
 def example_fault(window: Bounded, result: Json) -> str | None:
-    """Return what the bounds of an example's result contradict; None where they hold.
+    """Return the contradiction between an example's result and its bounds; None if there is none.
 
-    What is of a wrong type is reported by the check of its types.
+    Values of a wrong type are reported by the check of the types.
     """
     if not isinstance(result, dict):
         return None
@@ -129,7 +129,7 @@ def example_fault(window: Bounded, result: Json) -> str | None:
 
 
 def _is_of(value: Json, name: str) -> bool:
-    """Return whether a value is of the type of a bound; one that is not required may be null."""
+    """Return whether a value has the type of a bound; an optional bound can be null."""
     match name:
         case "returned":
             return isinstance(value, int) and not isinstance(value, bool)

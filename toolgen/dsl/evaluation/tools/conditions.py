@@ -1,4 +1,4 @@
-"""Clauses that name arguments: conditions of confirmations, and what sequential calls have in common."""
+"""Clauses that refer to arguments: conditions of confirmations, and the keys of sequential calls."""
 
 from __future__ import annotations
 
@@ -33,19 +33,19 @@ _SESSION_OR_ATTRIBUTE: Final = "write 'session', or name an attribute of Args th
 
 @frozen_record
 class ConditionArguments:
-    """The arguments that a condition may name."""
+    """The arguments that a condition can refer to."""
 
     names: list[str] | None
     """Names of the arguments; None if unknown."""
     fields: tuple[Field, ...] = ()
-    """Those whose types are known too."""
+    """Arguments whose types are known too."""
     injected: tuple[str, ...] = ()
 
 
 def condition(
     clause: Confirm, tool: str, arguments: ConditionArguments, report: Report
 ) -> Mapping[str, _Values]:
-    """Return the values by argument; values that never occur are reported."""
+    """Return the values by argument; report values that never occur."""
     compared: dict[str, _Values] = {}
     for name, written in clause.when.items():
         values = written if isinstance(written, tuple | list) else (written,)
@@ -56,14 +56,14 @@ def condition(
 
 
 def grantable(clause: Confirm, tool: str, report: Report, *, has_payload: bool) -> bool:
-    """Return whether an approval may count for further calls; one that has a payload is reported."""
+    """Return whether an approval can count for further calls; report one that has a payload."""
     if clause.grantable and has_payload:
         report.add(codes.GRANTABLE_PAYLOAD, clause.source, tool=tool)
     return clause.grantable
 
 
 def sequential_by(clause: Sequential, tool: str, arguments: ConditionArguments, report: Report) -> str:
-    """Return what sequential calls of a tool have in common; "" for all of them."""
+    """Return the argument that sequential calls of a tool share; "" for all calls."""
     name = clause.by
     if name is None or name == SESSION:
         return name or ""
@@ -116,7 +116,7 @@ def _plain(value: object) -> bool | int | float | str | None:
 
 
 def _misfit(field: Field, value: Json) -> tuple[str, str] | None:
-    """Return why an attribute never has this value."""
+    """Return the reason why an attribute never has this value, with a hint."""
     type_ = without_null(field.type)
     if type_ == UNKNOWN:
         return None
@@ -133,7 +133,7 @@ def _misfit(field: Field, value: Json) -> tuple[str, str] | None:
 
 
 def _is_single(type_: DataType) -> bool:
-    """Return whether a value is one thing, such as a text or a time, with nothing in it."""
+    """Return whether a value is a single value, for example a text or a time, without nested values."""
     if isinstance(type_, ScalarType):
         return type_.kind != "any"
     return isinstance(type_, StringType | NumberType | EnumType)

@@ -1,4 +1,4 @@
-"""Declared errors: of tools, and of the methods behind them, whose errors a bound tool has too."""
+"""Declared errors: errors of tools, and of the methods behind them, which a bound tool inherits."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from ..types.types import Types
 def tool_errors(
     tool: Tool, module: Module, inherited: Iterable[CheckedError[str]], types: Types, report: Report
 ) -> tuple[CheckedError[str], ...]:
-    """Return the errors of a tool: its own, then those that its method has beside them."""
+    """Return the errors of a tool: its own, then the other errors of its method."""
     declared = _errors(tool, f"tool {tool.name!r}", module, types, report)
     own = {error.name: (error, clause) for error, clause in declared}
     errors = [error for error, _ in declared]
@@ -49,9 +49,9 @@ def tool_errors(
 def method_errors(
     method: Method | Service, module: Module, types: Types, report: Report
 ) -> tuple[CheckedError[str], ...]:
-    """Return the errors of a method, or those of all methods of a service.
+    """Return the errors of a method, or the errors of a service for all its methods.
 
-    Their types have names, so that tools pass them on as they are.
+    Their types have names, so that tools can pass them on unchanged.
     """
     what = f"{type(method).__name__.lower()} {method.name!r}"
     good = []

@@ -1,4 +1,4 @@
-"""The facts of tools, and of toolsets, that are plain values: behaviour, limits of time and replacements."""
+"""The facts of tools and toolsets that are plain values: behavior, time limits and replacements."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def facts_of(
     sides: ClauseScope,
     report: Report,
 ) -> ToolFacts:
-    """Return the facts of a tool; `tags` and `meta` are those of its toolset."""
+    """Return the facts of a tool; `tags` and `meta` are the facts of its toolset."""
 
     def has(kind: type[Terminal] | type[Bookkeeping]) -> bool:
         return single_clause(clause, clause.children, kind, report) is not None
@@ -108,7 +108,7 @@ def meta_of(owner: Anything, report: Report) -> Mapping[str, Json]:
 
 
 def suppressed_of(owner: Anything) -> Mapping[str, str]:
-    """Return why rules of the linter do not count for a tool or a toolset, by their codes."""
+    """Return the reasons why lint rules do not apply to a tool or a toolset, by code."""
     return {clause.rule: clause.reason for clause in clauses_of_kind(owner.children, Suppress)}
 
 
@@ -118,7 +118,7 @@ def instructions_of(owner: Anything, report: Report) -> str:
 
 
 def _icons(clause: Tool, report: Report) -> tuple[CheckedIcon, ...]:
-    """Return the icons of a tool, as MCP 2025-11-25 has them, in their order; mistakes are reported."""
+    """Return the icons of a tool in the form of MCP 2025-11-25, in their order; report mistakes."""
     return tuple(_icon(icon, clause.name, report) for icon in clauses_of_kind(clause.children, Icon))
 
 
@@ -189,11 +189,11 @@ _SPAN: Final = re.compile(r"([0-9]{1,12}(?:\.[0-9]{1,9})?)(ms|s|m|h)")
 _DAYS: Final = re.compile(r"\s*([0-9.]+)\s*(d|days?|w|weeks?)\s*", re.IGNORECASE | re.ASCII)
 _MILLISECONDS: Final = {"ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000}
 _LONGEST: Final = 24 * 3600
-"""Seconds; work that takes longer answers later, see `LongRunning`."""
+"""Maximum duration, in seconds; longer work delivers its result later, see `LongRunning`."""
 
 
 def seconds(text: str, what: str, source: Source, report: Report) -> float | None:
-    """Return the seconds of a duration; None when it was reported."""
+    """Return the seconds of a duration; None if it was reported."""
     fault, hint, match = "", "", _SPAN.fullmatch(text)
     span = float(match[1]) * _MILLISECONDS[match[2]] / 1000 if match else 0.0
     if not match:
@@ -233,9 +233,9 @@ def deprecation(clause: Deprecated | None) -> Deprecation | None:
 def replaced(
     tool: CheckedTool, clause: Deprecated, tools: Mapping[str, CheckedTool], report: Report
 ) -> CheckedTool:
-    """Return the tool with the id of its replacement; one that cannot be is reported.
+    """Return the tool with the id of its replacement; report an invalid replacement.
 
-    `tools` are all of the design, by id.
+    `tools` are all tools of the design, by id.
     """
     written = clause.replacement
     if tool.facts.deprecated is None or not written:
@@ -257,7 +257,7 @@ def replaced(
 
 
 def _meant(written: str, toolset: str, ids: Collection[str]) -> str:
-    """Return the hint for an unknown tool: another toolset may have it."""
+    """Return the hint for an unknown tool: another toolset might have it."""
     elsewhere = next((id_ for id_ in ids if id_.rpartition(".")[2] == written), None)
     if elsewhere is not None:
         return f"write {elsewhere!r}, which is in another toolset"
@@ -267,16 +267,16 @@ def _meant(written: str, toolset: str, ids: Collection[str]) -> str:
 
 @frozen_record
 class ClauseScope:
-    """The names that the clauses of a tool may refer to."""
+    """The names that the clauses of a tool can refer to."""
 
     arguments: ConditionArguments
     shown: TemplateNames
-    """The arguments that a template may show."""
+    """The arguments that a template can show."""
     result: TemplateNames
 
 
 class Behaviours:
-    """Resolves the confirmations and the later answers of tools; classes made for them go into the module."""
+    """Resolves the confirmations and long-running clauses of tools; their classes are added to the module."""
 
     def __init__(self, report: Report, types: Types) -> None:
         self._report = report
@@ -296,7 +296,7 @@ class Behaviours:
         )
 
     def long_running(self, tool: Tool, module: Module) -> CheckedLongRunning[str] | None:
-        """Return how a tool answers later; one that ends the turn may not."""
+        """Return the long-running behavior of a tool; report a tool that ends the turn."""
         clause = single_clause(tool, tool.children, LongRunning, self._report)
         if clause is None:
             return None

@@ -41,8 +41,8 @@ def split_arguments(
 ) -> SplitArguments:
     """Split the arguments of a tool into those that the server fills and those that the model sends.
 
-    `own` are those of its `Args`, `inherited` come from the payload of its method, whose names are
-    `method_names`. With `Args`, only injected ones are inherited.
+    `own` are the fields of its `Args`, `inherited` are fields from the payload of its method, which has the
+    fields `method_names`. With `Args`, only injected fields are inherited.
     """
     own_by_name = {field.name: field for field in own.fields}
     inherited_by_name = {field.name: field for field in inherited.fields}

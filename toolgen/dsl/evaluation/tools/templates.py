@@ -20,20 +20,20 @@ _PART: Final = re.compile(r"\{\{|\}\}|\{([^{}]*)\}|[{}]")
 
 @frozen_record
 class TemplateNames:
-    """The names that a template of a tool may use."""
+    """The names that a template of a tool can use."""
 
     otherwise: str
     """Description of an unknown name for messages: `not one of its arguments`."""
     names: Collection[str] | None
     """Names that can be used; None if unknown."""
     hidden: Collection[str] = ()
-    """Injected fields or artifacts, which nobody is shown."""
+    """Injected fields or artifacts, which are never shown."""
     sensitive: Collection[str] = ()
-    """Attributes in whose place people see that there is a value."""
+    """Attributes whose values are replaced by a marker for people."""
 
 
 def names_of(object_: ObjectType) -> list[str] | None:
-    """Return the names of an object's properties; None where a foreign schema does not list them."""
+    """Return the names of an object's properties; None if a foreign schema does not list them."""
     if object_.foreign:
         return _foreign_names(object_.foreign)
     return [field.name for field in object_.fields]
@@ -53,7 +53,7 @@ def _foreign_names(foreign: Foreign) -> list[str] | None:
 
 
 def template(text: str, clause: str, tool: str, of: TemplateNames, source: Source, report: Report) -> str:
-    """Return the text without indentation; unknown and sensitive names and single braces are reported."""
+    """Return the text without indentation; report unknown and sensitive names, and single braces."""
     text = inspect.cleandoc(text).strip()
     for fault, hint in _faults(text, of):
         report.add(codes.UNKNOWN_HINT_NAME, source, clause=clause, tool=tool, fault=fault, hint=hint)

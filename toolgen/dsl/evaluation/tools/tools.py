@@ -1,4 +1,4 @@
-"""Tools: their arguments, results, injected fields, artifacts and facts; and those that providers run."""
+"""Tools: their arguments, results, injected fields, artifacts and facts; and tools of providers."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class ToolDraft:
     bind: BindTo | None
     deprecated: Deprecated | None
     operation: ResolvedMethod | None
-    """The bound method; None without one, or when it was reported."""
+    """The bound method; None if there is none, or it was reported."""
     payload_is_known: bool
     result_is_known: bool
     has_own_result: bool
@@ -290,7 +290,7 @@ class Tools:
         result: ObjectType | None,
         window: Bounded | None,
     ) -> tuple[CheckedExample, ...]:
-        """Return the examples that fit; None stands for a type that is not known."""
+        """Return the valid examples; the types are None if they are unknown."""
         examples = []
         for example in clauses_of_kind(clause.children, Example):
             what = f"tool {clause.name!r}"
@@ -313,7 +313,7 @@ class Tools:
 
 
 def _reference(type_: ObjectType | None) -> RefType:
-    """Return the reference to a type; `UNKNOWN`, which fits everything, where it is not known."""
+    """Return the reference to a type; if it is None, `UNKNOWN`, which everything fits."""
     return RefType(name=type_.name) if type_ else UNKNOWN
 
 
@@ -323,7 +323,7 @@ def _clause_scope(
     injected_fields: tuple[Field, ...],
     artifacts: tuple[CheckedArtifact[str], ...],
 ) -> ClauseScope:
-    """Return the names that the clauses of a tool may refer to; None stands for unknown ones."""
+    """Return the names that the clauses of a tool can refer to; None if they are unknown."""
     injected = tuple(field.name for field in injected_fields)
     kinds = tuple(artifact.kind for artifact in artifacts)
     names = names_of(payload) if payload else None
@@ -377,7 +377,7 @@ def _clauses(
 def native_tools(
     clause: Toolset, service: str, unique: Unique, report: Report
 ) -> tuple[CheckedNativeTool, ...]:
-    """Return the native tools of a toolset; their kinds are names beside those of its other tools."""
+    """Return the native tools of a toolset; their kinds share the names of its other tools."""
     tools = []
     for native in clauses_of_kind(clause.children, NativeTool):
         check_snake(report, "a provider", native.provider, native.source)

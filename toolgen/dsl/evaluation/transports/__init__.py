@@ -1,1 +1,1 @@
-"""How methods are reached: servers, credentials, requests, answers and functions."""
+"""The transports of methods: servers, credentials, requests, responses and functions."""

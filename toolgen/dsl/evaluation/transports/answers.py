@@ -1,4 +1,4 @@
-"""Answers to requests: what each status means, and which attributes come from where."""
+"""Responses: the meaning of each status, and the sources of the attributes."""
 
 from __future__ import annotations
 
@@ -29,18 +29,18 @@ _EMPTY: Final = ObjectType(name="", description="", fields=())
 
 @dataclass(slots=True)
 class AnsweredAttributes:
-    """The attributes of a result that answers give, over all statuses that mean it."""
+    """The attributes of a result that responses provide, over all statuses for it."""
 
     has_whole_result: bool = False
     """Whether the body of a response is the result itself."""
     names: set[str] = field(default_factory=set)
-    """Those that are a body of their own, or stand in a header."""
+    """Attributes that are a body by themselves, or are in a header."""
 
 
 def responses_of(
     scope: MethodScope, clause: HTTP, verb: Verb
 ) -> tuple[tuple[CheckedResponse, ...], AnsweredAttributes]:
-    """Return the meaning of each status, and the attributes of the result that come with it."""
+    """Return the meaning of each status, and the attributes of the result that it provides."""
     reached = AnsweredAttributes()
     responses: list[CheckedResponse] = []
     sources: dict[Status, Source] = {}
@@ -65,7 +65,7 @@ def responses_of(
 
 
 def _is_success(response: CheckedResponse) -> bool:
-    """Return whether the result comes with a status for success, or with every status."""
+    """Return whether a response is the result for a status of success, or for every status."""
     is_success = response.status in (*range(200, 300), "2XX", "default")
     return is_success and not response.error
 
@@ -85,7 +85,7 @@ def _response(scope: MethodScope, clause: Response) -> CheckedResponse:
 
 
 def _details_of(scope: MethodScope, error: str) -> ObjectType:
-    """Return the details of an error; an object without attributes where it has none."""
+    """Return the details of an error; an object without attributes if it has none."""
     declared = next((each for each in scope.operation.errors if each.name == error), None)
     if declared is None or declared.type == UNKNOWN.name:
         return scope.unknown
@@ -135,7 +135,7 @@ def _refuse(
 
 
 def _header(scope: MethodScope, clause: Response, header: Header, of: ObjectType, where: str) -> str:
-    """Return the name of a header that holds an attribute of a result, or of the details of an error."""
+    """Return the name of a header with an attribute of a result, or of an error's details."""
     name = header.attribute if header.name is None else header.name
     if not is_token(name):
         fault, hint = (
@@ -159,7 +159,7 @@ def _header(scope: MethodScope, clause: Response, header: Header, of: ObjectType
 
 
 def _body_attribute(scope: MethodScope, body: Body, of: ObjectType, where: str) -> str:
-    """Return the attribute that is the whole body; "" where the body is the whole object."""
+    """Return the attribute that is the whole body; "" if the body is the whole object."""
     if not body.attribute:
         return ""
     media = body.media or "json"
@@ -190,7 +190,7 @@ def _check_result(
 
 
 def _check_errors(scope: MethodScope, raised: set[str]) -> None:
-    """Report the method's own errors without a status; those of its service can be for other methods."""
+    """Report the method's own errors without a status; errors of its service can be for other methods."""
     for clause in clauses_of_kind(scope.operation.clause.children, Error):
         if clause.name not in raised:
             hint = f'write Response(404, "{clause.name}") with its status, or remove the error'

@@ -1,4 +1,4 @@
-"""Names of headers and cookies, and those that the client itself sends."""
+"""Names of headers and cookies, and the headers that the client sends itself."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ def is_token(name: str) -> bool:
 
 
 def header_fault(name: str, *, is_credential: bool = False) -> str:
-    """Return what is wrong with the name of a header of a request, or with that of a cookie; "" for nothing.
+    """Return the fault of the name of a request header or a cookie; "" if there is none.
 
-    A credential may stand in Authorization.
+    A credential can be in the header Authorization.
     """
     if not is_token(name):
         return "has characters that are not allowed in headers"
@@ -34,7 +34,7 @@ def header_fault(name: str, *, is_credential: bool = False) -> str:
 
 
 def header_hint(name: str) -> str:
-    """Return what to do about the name of a header that cannot be one."""
+    """Return the hint for a header name that is not allowed."""
     if not is_token(name):
         return 'write a name of letters, digits and hyphens, such as "X-Request-Id"'
     return _INSTEAD.get(name.lower(), "remove it; the client sends it automatically")

@@ -1,4 +1,4 @@
-"""Pages of results: the cursors, and what says whether there is another page."""
+"""Pages of results: the cursors, and how the client knows whether there is another page."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ from .answers import AnsweredAttributes
 from .scope import MethodScope
 
 _POINTER: Final = re.compile(r"(?:/(?:[^~/]|~[01])*)+")
-"""RFC 6901, below the whole document."""
+"""JSON Pointer (RFC 6901) to a place below the root."""
 
 
 def paging_of(scope: MethodScope, clause: HTTP, reached: AnsweredAttributes) -> CheckedPaging | None:
-    """Return how the next page is asked for; None for a method without pages."""
+    """Return how the client requests the next page; None for a method without pages."""
     paging = single_clause(clause, clause.children, Paging, scope.report)
     return _Paging(scope, clause, paging, reached).checked() if paging else None
 
@@ -68,7 +68,7 @@ class _Paging:
     def _attribute(
         self, argument: str, of: ObjectType, where: str, wanted: str, fits: Callable[[Field], bool]
     ) -> None:
-        """Check the attribute that an argument names: it is there, and of the type that it needs."""
+        """Check that the attribute of an argument exists and has the required type."""
         name: str = getattr(self._clause, argument)
         if not name:
             if argument in ("cursor", "next"):
@@ -86,7 +86,7 @@ class _Paging:
             self._refuse(f"has {argument}={name!r}, which is {text}, not {wanted}", f"make {name!r} {wanted}")
 
     def _check_style(self) -> None:
-        """Check what the style needs beside the cursors."""
+        """Check the arguments that the style requires in addition to the cursors."""
         clause, scope = self._clause, self._scope
         counts = clause.style in ("offset", "page")
         for argument in ("items", "total", "name"):
@@ -123,7 +123,7 @@ class _Paging:
             self._refuse("does not name the list with the items of a page", 'write items="…"')
 
     def _items(self) -> str:
-        """Return the list of a page, the only one where none is named; "" where the style needs none."""
+        """Return the list of a page, by default the only list; "" if the style needs none."""
         if self._clause.items or self._clause.style not in ("offset", "page"):
             return self._clause.items
         lists = [field.name for field in self._scope.result.fields if _is_list(field)]

@@ -36,7 +36,7 @@ _IN: Final[dict[Place, str]] = {
 
 
 class Parameters:
-    """The parameters of one request, while they are being found."""
+    """The parameters of one request, while they are collected."""
 
     def __init__(self, scope: MethodScope, clause: HTTP) -> None:
         self._scope = scope
@@ -45,10 +45,10 @@ class Parameters:
         self._placed: dict[str, Parameter] = {}
         self._names: dict[tuple[str, str], Source] = {}
         self.sources: dict[str, Source] = {}
-        """Source that placed each attribute."""
+        """Source of each attribute's placement."""
 
     def named(self) -> None:
-        """Take the attributes that clauses name, and those that fill the path by their names."""
+        """Add the attributes that clauses name, and those that fill the path by their names."""
         for child in clauses_of_kind(self._clause.children, Param):
             place: Place = "path" if self._is_in_path(child) else "query"
             self._take(child, place, child.style, child.explode)
@@ -61,7 +61,7 @@ class Parameters:
                 self._fill(variable)
 
     def _is_in_path(self, clause: Param) -> bool:
-        """Return whether a Param fills a variable; one with an attribute of its name is filled by that."""
+        """Return whether a Param fills a path variable, instead of an attribute with the variable's name."""
         name = clause.attribute if clause.name is None else clause.name
         if name not in self._variables:
             return False
@@ -72,7 +72,7 @@ class Parameters:
         return name == clause.attribute or not has_own
 
     def query(self, field: Field, source: Source) -> None:
-        """Take an attribute that nothing names into the query."""
+        """Add an attribute that no clause names to the query."""
         self._add(field, Parameter(field.name, "query"), source)
 
     def all(self) -> tuple[Parameter, ...]:
@@ -109,7 +109,7 @@ class Parameters:
         self._add(field, Parameter(field.name, place, own_name, style, explode), clause.source)
 
     def check_credentials(self, security: Security) -> None:
-        """Report parameters that stand where a key of the method's security does."""
+        """Report parameters in the place of a key from the method's security."""
         named = {
             place: requirement.scheme.name
             for alternative in security
@@ -135,7 +135,7 @@ class Parameters:
         )
 
     def _fill(self, variable: str) -> None:
-        """Fill a variable of the path by the attribute of its name."""
+        """Fill a variable of the path with the attribute of the same name."""
         scope, source = self._scope, self._clause.request.source
         field = scope.payload.field(variable)
         if field is None and not scope.knows(scope.payload):
@@ -185,12 +185,12 @@ class Parameters:
 
 
 def _key(place: str, name: str) -> tuple[str, str]:
-    """Return what no two parameters have in common; the case of headers does not count."""
+    """Return a key that is unique for each parameter; the case of headers is ignored."""
     return place, name.lower() if place == "header" else name
 
 
 def _name_fault(name: str, place: Place) -> str:
-    """Return what is wrong with the name of a parameter; "" for nothing."""
+    """Return the fault of a parameter's name; "" if there is none."""
     if place == "header":
         return header_fault(name)
     if place == "cookie":
@@ -199,7 +199,7 @@ def _name_fault(name: str, place: Place) -> str:
 
 
 def path_variables(scope: MethodScope, clause: HTTP) -> tuple[str, ...]:
-    """Return the names in a path, in their order; what is wrong with the path is reported."""
+    """Return the names in a path, in their order; report the path's faults."""
     path = clause.request.path
     for fault, hint in path_faults(path):
         scope.add(codes.BAD_PATH, clause.request.source, path=path, fault=fault, hint=hint)
@@ -207,7 +207,7 @@ def path_variables(scope: MethodScope, clause: HTTP) -> tuple[str, ...]:
 
 
 def path_faults(path: str) -> Iterator[tuple[str, str]]:
-    """Yield what is wrong with a path, each with its hint."""
+    """Yield the faults of a path, each with its hint."""
     names = VARIABLE.findall(path)
     plain = VARIABLE.sub("", path)
     if not path.startswith("/"):

@@ -1,4 +1,4 @@
-"""Which types are sent where, and read from where: paths, queries, headers, cookies, and kinds of bodies."""
+"""The types that can be in each place: paths, queries, headers, cookies, and kinds of bodies."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _ANY: Final = ScalarType(kind="any")
 
 
 def form_of(type_: DataType, objects: Objects) -> Form:
-    """Return the form of a type; "unknown" for what was reported, or that somebody else wrote."""
+    """Return the form of a type; "unknown" for a reported or a third-party type."""
     match type_:
         case NullableType():
             return form_of(type_.inner, objects)
@@ -55,7 +55,7 @@ def form_of(type_: DataType, objects: Objects) -> Form:
 
 
 def _is_value(type_: DataType, objects: Objects) -> bool:
-    """Return whether a type is of single values, or may be."""
+    """Return whether a type has single values, or might have."""
     match type_:
         case NullableType():
             return _is_value(type_.inner, objects)
@@ -76,13 +76,13 @@ def _is_flat(type_: RefType, objects: Objects) -> bool:
 
 
 def can_stand(type_: DataType, place: Place, objects: Objects) -> bool:
-    """Return whether values of a type have a text in this place of a request."""
+    """Return whether values of a type have a text form in this place of a request."""
     form = form_of(type_, objects)
     return form == "unknown" or form in _PLACES[place]
 
 
 def can_be_body(type_: DataType, media: Media, objects: Objects) -> bool:
-    """Return whether values of a type are a whole body of a request."""
+    """Return whether values of a type can be a whole body of a request."""
     type_ = without_null(type_)
     if media == "json" or type_ == UNKNOWN:
         return True
@@ -98,14 +98,14 @@ def _is_object(type_: DataType) -> bool:
 
 
 def can_be_file(type_: DataType, objects: Objects) -> bool:
-    """Return whether values of a type are files: bytes, or texts that are the URI of an artifact."""
+    """Return whether values of a type can be files: bytes, or texts with the URI of an artifact."""
     type_ = without_null(type_)
     is_file = isinstance(type_, StringType) or type_ in (_BYTES, ScalarType(kind="url"))
     return is_file or form_of(type_, objects) == "unknown"
 
 
 def is_read_from(type_: DataType, source: Media | Literal["header"], objects: Objects) -> bool:
-    """Return whether a value of a type can be read from a whole body of an answer, or from a header of it."""
+    """Return whether a value of a type can be read from the whole body or a header of a response."""
     type_ = without_null(type_)
     if source == "json" or form_of(type_, objects) == "unknown":
         return True

@@ -1,4 +1,4 @@
-"""Requests: where each attribute of a payload goes."""
+"""Requests: the place of each attribute of a payload."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from .placed_types import can_be_body, can_be_file
 from .scope import MethodScope
 
 _BODILESS: Final = frozenset({"GET", "HEAD"})
-"""A body has no meaning there (RFC 9110, section 9.3)."""
+"""Methods in which a body has no meaning (RFC 9110, section 9.3)."""
 _WITH_BODY: Final = frozenset({"PUT", "POST", "PATCH"})
 
 
 def request_of(scope: MethodScope, clause: HTTP, security: CheckedSecurity) -> CheckedHTTP:
-    """Return a method as a request; mistakes are reported."""
+    """Return a method as a request; report mistakes."""
     verb = verb_of(clause.request)
     _check_whole(scope, clause)
     parameters = Parameters(scope, clause)
@@ -69,14 +69,14 @@ def _check_body_credentials(
 
 
 def verb_of(request: Request) -> Verb:
-    """Return the verb of a clause, also of an author's subclass of it."""
+    """Return the verb of a clause, also for an author's subclass."""
     names = {kind.__name__ for kind in type(request).__mro__}
     verb: Verb = next(each for each in get_args(Verb) if each in names)
     return verb
 
 
 def _check_whole(scope: MethodScope, clause: HTTP) -> None:
-    """Report a payload of which not all keys are known: those beyond its attributes would be lost."""
+    """Report a payload with unknown keys: keys beyond its attributes would be lost."""
     kind = "a JSONSchema" if scope.payload.foreign else "open" if scope.payload.open else ""
     if kind:
         hint = 'take the other keys as Attribute("…", MapOf(String, Any), "…"), and send it with Body("…")'
@@ -84,7 +84,7 @@ def _check_whole(scope: MethodScope, clause: HTTP) -> None:
 
 
 def _accepted(scope: MethodScope, clause: HTTP) -> tuple[str, ...]:
-    """Return the media types that are asked for; () where none is named."""
+    """Return the requested media types; () if there are none."""
     written = single_clause(clause, clause.children, Accept, scope.report)
     if written is None:
         return ()
@@ -99,7 +99,7 @@ def _accepted(scope: MethodScope, clause: HTTP) -> tuple[str, ...]:
 def _body(
     scope: MethodScope, clause: HTTP, verb: Verb, parameters: Parameters, paging: Paging | None
 ) -> CheckedBody | None:
-    """Return the body; attributes that stand nowhere else go there, or into the query."""
+    """Return the body; attributes without another place are in the body or the query."""
     written = single_clause(clause, clause.children, Body, scope.report)
     rest = [field for field in scope.payload.fields if field.name not in parameters.sources]
     if paging is not None and paging.style != "cursor":
@@ -114,7 +114,7 @@ def _body(
         body = None
     else:
         body = _written_body(scope, written, rest, parameters)
-        if body is None:  # what it is was reported, so nobody knows what stands beside it
+        if body is None:  # the body was reported, so its other attributes are unknown
             return None
     if body is None or body.attribute:
         for field in rest:
@@ -149,7 +149,7 @@ def _written_body(
 
 
 def _faults(clause: Body, media: Media) -> Iterator[tuple[str, str]]:
-    """Yield what does not go together in a body, each with its hint."""
+    """Yield the contradictions in a body, each with its hint."""
     if clause.children and media != "multipart":
         yield f"has files, but media={media!r}", 'write media="multipart", or omit media'
     if clause.children and clause.attribute:
@@ -171,7 +171,7 @@ def _faults(clause: Body, media: Media) -> Iterator[tuple[str, str]]:
 
 
 def _whole(scope: MethodScope, clause: Body, media: Media) -> str | None:
-    """Return the attribute that is the whole body; "" for an object of several, None for one reported."""
+    """Return the attribute that is the whole body; "" for an object of several, None if it was reported."""
     if not clause.attribute:
         return None if media in ("text", "bytes") else ""
     field = scope.attribute(clause, clause.attribute, scope.payload, "payload")

@@ -1,4 +1,4 @@
-"""One method whose transport is resolved: what its clauses may name, and how it is reported."""
+"""One method whose transport is resolved: the names for its clauses, and its report."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _UNKNOWN: Final = ObjectType(name=UNKNOWN.name, description="", fields=())
 
 @frozen_record(kw_only=False)
 class MethodScope:
-    """A method, and the report of what is wrong with its transport."""
+    """A method, and the report for mistakes in its transport."""
 
     operation: ResolvedMethod
     report: Report
@@ -36,7 +36,7 @@ class MethodScope:
 
     @property
     def unknown(self) -> ObjectType:
-        """An object that was reported."""
+        """Replaces an object that was reported."""
         return _UNKNOWN
 
     @property
@@ -58,7 +58,7 @@ class MethodScope:
         return of is not _UNKNOWN
 
     def attribute(self, clause: Clause, name: str, of: ObjectType, where: str) -> Field | None:
-        """Return the attribute that a clause names; an unknown one is reported where all are known."""
+        """Return the attribute that a clause names; report an unknown one if all attributes are known."""
         field = of.field(name)
         if field is None and self.knows(of):
             hint = suggestion(name, [field.name for field in of.fields], f"add it to the {where}")

@@ -1,4 +1,4 @@
-"""Credentials: schemes, and what each method needs of them."""
+"""Credentials: schemes, and the requirements of each method."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class SchemeResolver:
         self._schemes: dict[int, SecurityScheme] = {}
 
     def of(self, children: Iterable[Clause]) -> CheckedSecurity | None:
-        """Return the alternatives that clauses of a service or a method name; None where there are none."""
+        """Return the alternatives in the clauses of a service or a method; None if there are none."""
         written = [child for child in children if isinstance(child, Security | NoSecurity)]
         if not written:
             return None
@@ -50,7 +50,7 @@ class SchemeResolver:
 
     def _all_of(self, clause: Security) -> tuple[Requirement, ...]:
         schemes = [self._scheme(scheme) for scheme in clause.children]
-        if not schemes:  # something else stood there, and is reported
+        if not schemes:  # wrong children were reported
             return ()
         declared = list(dict.fromkeys(scope for scheme in schemes for scope in scheme.scopes))
         for scope in clause.scopes:
@@ -70,7 +70,7 @@ class SchemeResolver:
         return requirements
 
     def _check_copies(self, clause: Security, scheme: SecurityScheme) -> None:
-        """Report a further place of a credential that cannot have it."""
+        """Report an additional place that a credential cannot have."""
         copies = {"header": clause.header, "query": clause.query, "body": clause.body}
         for place, name in copies.items():
             if name is None:
@@ -86,7 +86,7 @@ class SchemeResolver:
                 )
 
     def _check_places(self, clause: Security, requirements: Iterable[Requirement]) -> None:
-        """Report two schemes that are needed at once and stand in one place."""
+        """Report two schemes that are required together and use the same place."""
         first: dict[tuple[str, str], SecurityScheme] = {}
         for scheme, (place, name) in (
             (each.scheme, found) for each in requirements for found in places_of(each)
@@ -176,7 +176,7 @@ class SchemeResolver:
 
 
 def places_of(requirement: Requirement) -> Iterator[tuple[str, str]]:
-    """Yield where a credential stands in a request, by place and name."""
+    """Yield the places of a credential in a request, by place and name."""
     scheme = requirement.scheme
     yield (scheme.place, scheme.key) if scheme.kind == "api_key" else ("header", "Authorization")
     for place in ("header", "query", "body"):
@@ -185,7 +185,7 @@ def places_of(requirement: Requirement) -> Iterator[tuple[str, str]]:
 
 
 def _flow_faults(flow: AuthorizationCodeFlow | ClientCredentialsFlow) -> Iterator[tuple[str, str]]:
-    """Yield what is wrong with the addresses of a flow, each with its hint."""
+    """Yield the faults in the addresses of a flow, each with its hint."""
     needed: Sequence[str] = ("authorize", "token") if isinstance(flow, AuthorizationCodeFlow) else ("token",)
     missing = [name for name in needed if getattr(flow, name) is None]
     if missing and flow.discovery is None:

@@ -21,7 +21,7 @@ _EXAMPLE: Final = 'write a URL such as "https://api.example.org/v1"'
 
 
 def servers_of(service: Service, report: Report) -> tuple[CheckedServer, ...]:
-    """Return the servers of a service in their order; mistakes are reported."""
+    """Return the servers of a service in their order; report mistakes."""
     servers = []
     for clause in clauses_of_kind(service.children, Server):
         for fault, hint in dict.fromkeys(_faults(clause)):
@@ -53,7 +53,7 @@ def servers_of(service: Service, report: Report) -> tuple[CheckedServer, ...]:
 
 
 def _faults(server: Server) -> Iterator[tuple[str, str]]:
-    """Yield what is wrong with an address and its variables, each with its hint."""
+    """Yield the faults of an address and its variables, each with its hint."""
     variables = {each.name: each for each in clauses_of_kind(server.children, Variable)}
     named = VARIABLE.findall(server.url)
     for name in named:
@@ -92,7 +92,7 @@ def _address_faults(url: str) -> Iterator[tuple[str, str]]:
         yield "has an unpaired brace", "write {name} for a variable"
         return
     if url.startswith("/") and not url.startswith("//"):
-        url = f"https://host.example{url}"  # the path of a server that the host names
+        url = f"https://host.example{url}"  # a path on a server that the host sets
     try:
         parts = urlsplit(url)
         host, _ = parts.hostname, parts.port
@@ -111,12 +111,12 @@ def _address_faults(url: str) -> Iterator[tuple[str, str]]:
 
 
 def is_plain(text: str) -> bool:
-    """Return whether a text has nothing that an address cannot hold: spaces, controls, other scripts."""
+    """Return whether an address can contain a text: it has no spaces, controls or other scripts."""
     return text.isascii() and text.isprintable() and " " not in text and "\\" not in text
 
 
 def is_address(url: str) -> bool:
-    """Return whether a text is an absolute address of http or https, without a user and a fragment."""
+    """Return whether a text is an absolute http or https address without a user and a fragment."""
     try:
         parts = urlsplit(url)
         host, _ = parts.hostname, parts.port

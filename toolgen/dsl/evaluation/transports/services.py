@@ -1,4 +1,4 @@
-"""The transports of a service: of each method, how its client reaches it."""
+"""The transports of a service: how its client reaches each method."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ Transport: TypeAlias = CheckedHTTP | CheckedFunction | None
 
 @frozen_record(kw_only=False)
 class ServiceTransport:
-    """Where a service answers, and how each of its methods is reached."""
+    """The servers of a service, and the transport of each of its methods."""
 
     servers: tuple[CheckedServer, ...] = ()
     methods: Mapping[str, Transport] = field(default_factory=dict)
-    """Transports by the name of the method; None for one that somebody implements."""
+    """Transports by the name of the method; None for a method that you implement."""
     is_lenient: bool = False
     """Whether responses that do not fit are passed on."""
 
@@ -48,7 +48,7 @@ NO_TRANSPORT: Final = ServiceTransport()
 
 
 def transports_of(service: Service, operations: Sequence[ResolvedMethod], report: Report) -> ServiceTransport:
-    """Return how the methods of a service are reached; mistakes are reported."""
+    """Return the transports of a service's methods; report mistakes."""
     servers = servers_of(service, report)
     securities = SchemeResolver(service.name, report)
     common = securities.of(service.children) or ()
@@ -84,23 +84,23 @@ def transports_of(service: Service, operations: Sequence[ResolvedMethod], report
 
 
 def bound_facts(tool: ToolDraft, binding: Binding, transport: ServiceTransport) -> ToolFacts:
-    """Return the facts of a tool that is bound to a method: with the hint of its verb, and its leniency."""
+    """Return the facts of a tool that is bound to a method, with the hint of its verb and its leniency."""
     facts = _with_verb_hints(tool.tool.facts, transport.methods.get(binding.method))
     return replace(facts, is_lenient=transport.is_lenient and _passes_on(tool, binding))
 
 
 def _passes_on(tool: ToolDraft, binding: Binding) -> bool:
-    """Return whether a tool returns what its method returns: under its names, and nothing written by hand."""
+    """Return whether a tool passes on its method's result: no renames, no `Return`, no artifacts."""
     sources = [each for each in binding.result.assignments if each.source is not None]
     is_renamed = any(each.source and each.source.name != each.target.name for each in sources)
     return not (tool.has_own_result or is_renamed or binding.artifacts)
 
 
 def _with_verb_hints(facts: ToolFacts, transport: Transport) -> ToolFacts:
-    """Return the facts of a tool that is bound to a method, with the hint that the method's verb gives it.
+    """Return the facts of a bound tool with the hint that the method's verb implies.
 
-    A safe verb only reads, and one that may be sent twice is idempotent (RFC 9110, section 9.2); what the
-    author says of the tool counts first.
+    A safe verb only reads, and an idempotent verb makes the tool idempotent (RFC 9110, section 9.2); the
+    author's annotations take precedence.
     """
     if not isinstance(transport, CheckedHTTP) or transport.verb not in IDEMPOTENT_VERBS:
         return facts
@@ -113,7 +113,7 @@ def _with_verb_hints(facts: ToolFacts, transport: Transport) -> ToolFacts:
 
 
 def _function_of(scope: MethodScope, clause: Function) -> CheckedFunction:
-    """Return the function that a method names."""
+    """Return the function that a method refers to."""
     module, colon, name = clause.target.partition(":")
     if not (colon and _is_dotted(module) and _is_dotted(name)):
         _refuse(
@@ -127,14 +127,14 @@ def _function_of(scope: MethodScope, clause: Function) -> CheckedFunction:
 
 
 def _check_module(clause: Functions, report: Report) -> None:
-    """Report a module whose name is no dotted one."""
+    """Report a module whose name is not a dotted name."""
     if not _is_dotted(clause.module):
         hint = 'write only the module, such as "rooms"; Function("rooms:reserve") names a function'
         _refuse(clause, clause.module, "package.module", hint, report)
 
 
 def _is_dotted(name: str) -> bool:
-    """Return whether a text is made of identifiers with dots between them."""
+    """Return whether a text consists of identifiers separated by dots."""
     return all(part.isidentifier() and not keyword.iskeyword(part) for part in name.split("."))
 
 

@@ -1,4 +1,4 @@
-"""The types that hold constraints: strings, numbers, dates and their like, and sizes of arrays and maps."""
+"""The types with constraints: strings, numbers, dates and similar types, and sizes of arrays and maps."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def constraints_of(
     outer: dict[str, object],
     subject: Subject,
 ) -> dict[str, Anything]:
-    """Return the constraints of a type and its attribute that are well formed and that it can hold."""
+    """Return the constraints of a type and its attribute that are well formed and apply to the type."""
     own = {} if isinstance(clause, str) else clause.constraints
     if not (own or outer):
         return {}
@@ -86,7 +86,7 @@ def constraints_of(
 
 
 def string_type(constraints: dict[str, Anything], subject: Subject) -> DataType | None:
-    """Return the type of a String; None when it was reported."""
+    """Return the type of a String; None if it was reported."""
     sound = _check_order("string", constraints, subject)
     if "format" in constraints and "pattern" in constraints:
         _mismatch("pattern", "a format", "remove one of them: a format already has a pattern", subject)
@@ -99,7 +99,7 @@ def string_type(constraints: dict[str, Anything], subject: Subject) -> DataType 
 
 
 def number_type(constraints: dict[str, Anything], integer: bool, subject: Subject) -> DataType | None:
-    """Return the type of an Int or a Float; None when it was reported."""
+    """Return the type of an Int or a Float; None if it was reported."""
     sound = _check_order("integer" if integer else "number", constraints, subject)
     if integer and sound:
         sound = _check_integers(constraints, subject)
@@ -107,17 +107,17 @@ def number_type(constraints: dict[str, Anything], integer: bool, subject: Subjec
 
 
 def scalar_type(kind: ScalarKind, constraints: dict[str, Anything], subject: Subject) -> DataType | None:
-    """Return the type of a primitive with a form of its own; None when it was reported."""
+    """Return the type of a primitive with its own form; None if it was reported."""
     return ScalarType(kind=kind, **constraints) if _check_order(kind, constraints, subject) else None
 
 
 def lengths(holder: Holder, constraints: dict[str, Anything], subject: Subject) -> bool:
-    """Return whether the lengths of an array or a map leave one that is possible."""
+    """Return whether the lengths of an array or a map allow at least one value."""
     return _check_order(holder, constraints, subject)
 
 
 def as_kind(value: object, kind: type[str] | type[int]) -> str | None:
-    """Return the value written as a string or as a whole number; None when it is neither."""
+    """Return the value written as a string or as a whole number; None if it is neither."""
     if kind is str and type(value) in (int, float) and is_writable(value):
         return f'"{value}"'
     if kind is int and isinstance(value, str) and value.isascii() and value.removeprefix("-").isdecimal():
@@ -126,7 +126,7 @@ def as_kind(value: object, kind: type[str] | type[int]) -> str | None:
 
 
 def short(wanted: str, value: object) -> str:
-    """Return the expected value; for a number with too many digits, how many it may have."""
+    """Return the expected value; for a number with too many digits, with their maximum number."""
     is_long = type(value) is int and not is_writable(value)
     return f"{wanted} of up to {MOST_DIGITS} digits" if is_long else wanted
 
@@ -152,7 +152,7 @@ def _well_formed(keyword: str, value: object, holder: Holder | None, subject: Su
 
 
 def _python_value(value: object, holder: Holder | None) -> object:
-    """Return a number or a text as the Python value of an ordered type; None when it is no such value."""
+    """Return a number or a text as the Python value of an ordered type; None if that is impossible."""
     try:
         match holder:
             case "decimal" if type(value) in (int, float, str):
@@ -170,7 +170,7 @@ def _python_value(value: object, holder: Holder | None) -> object:
 
 
 def _written(value: object) -> str:
-    """Return how a Python value of an ordered type is written in a design, with its module."""
+    """Return a Python value of an ordered type as a design writes it, with its module."""
     return f'decimal.Decimal("{value}")' if isinstance(value, Decimal) else repr(value)
 
 
@@ -213,7 +213,7 @@ def _form(keyword: str, holder: Holder | None) -> tuple[str, Callable[[Anything]
 def bad_value(
     keyword: str, value: object, wanted: str, subject: Subject, proposal: str | None = None
 ) -> None:
-    """Report a value that its constraint does not take; `proposal` is what to write, where that is known."""
+    """Report a value that its constraint does not accept; `proposal` is the correction, if it is known."""
     if keyword == "enum" and isinstance(value, (str, int)):
         proposal = f"({source_text(value)},)"
     subject.report.add(
@@ -234,13 +234,13 @@ def _mismatch(keyword: str, type_: str, hint: str, subject: Subject) -> None:
 
 
 def _allowed(clause: object) -> tuple[str, ...]:
-    """Return the constraints that a type can hold."""
+    """Return the constraints that a type can have."""
     holder = _holder(clause)
     return () if holder is None else _names_of(holder)
 
 
 def _holder(clause: object) -> Holder | None:
-    """Return the kind of a type; None of one that holds no constraints."""
+    """Return the kind of a type; None if the type has no constraints."""
     if isinstance(clause, ScalarClause):
         return clause.kind
     return next((_HOLDERS[kind] for kind in type(clause).__mro__ if kind in _HOLDERS), None)
@@ -273,7 +273,7 @@ def _alternative(clause: object, keyword: str, allowed: tuple[str, ...]) -> str:
 
 
 def _check_order(holder: Holder, constraints: dict[str, Anything], subject: Subject) -> bool:
-    """Check that each upper limit of a type leaves something above each lower one."""
+    """Check that each upper limit of a type allows values above each lower limit."""
     if not constraints:
         return True
     limits = [row for row in limits_of(holder) if row.name in constraints]
@@ -298,7 +298,7 @@ def _empty_range(low: str, least: object, high: str, most: object, subject: Subj
 
 
 def _check_integers(constraints: dict[str, Anything], subject: Subject) -> bool:
-    """Check that a whole number lies between exclusive bounds, and a multiple between all bounds."""
+    """Check that a whole number exists between exclusive bounds, and a multiple between all bounds."""
     bounds = [row for row in limits_of("integer", "bound") if row.name in constraints]
     lows = [(constraints[row.name] + row.is_exclusive, row.name) for row in bounds if row.side == "low"]
     highs = [(constraints[row.name] - row.is_exclusive, row.name) for row in bounds if row.side == "high"]

@@ -1,4 +1,4 @@
-"""Types that require themselves, or are nested so deeply that Python's stack cannot follow."""
+"""Types that require themselves, or are nested too deeply for Python's stack."""
 
 from __future__ import annotations
 
@@ -22,14 +22,17 @@ from ..report import RelatedSource, Report
 from .modules import Module
 
 _DEEPEST: Final = 50
-"""pydantic needs about fourteen frames for a level, and Python has a thousand for everything."""
+"""Maximum nesting depth.
+
+pydantic needs about fourteen stack frames for a level, and Python has a thousand in total.
+"""
 
 _HOLDING: Final = (ArrayType, MapType, NullableType, UnionType, RefType)
-"""Types with others below them."""
+"""Types that contain other types."""
 
 
 class _Step(NamedTuple):
-    """A type on the way down, and the field that leads to it."""
+    """A nested type, and the field that leads to it."""
 
     type: DataType
     level: int
@@ -38,7 +41,7 @@ class _Step(NamedTuple):
 
 
 def check_depth(modules: Iterable[Module], report: Report) -> bool:
-    """Return whether all types can be followed; the first that cannot is reported."""
+    """Return whether the nesting of all types is within the limit; report the first that exceeds it."""
     if report.has(codes.NESTED_TOO_DEEP):
         return False
     for module in modules:
@@ -54,7 +57,7 @@ def check_depth(modules: Iterable[Module], report: Report) -> bool:
 
 
 def _below(root: str, objects: Objects) -> Iterator[_Step]:
-    """Yield the arrays, objects and so on below an object, as a recursion that enters each once."""
+    """Yield the nested types below an object, as a recursion that enters each object once."""
     entered = {root}
     waiting = list(_fields(root, 1, objects))
     while waiting:
@@ -91,10 +94,10 @@ def _report(step: _Step, root: str, module: Module, report: Report) -> None:
 
 
 def check_finite(modules: Iterable[Module], report: Report) -> None:
-    """Report each cycle of required attributes once, at the attribute that begins it."""
+    """Report each cycle of required attributes once, at the attribute where it begins."""
     reported: set[str] = set()
     shared: dict[int, set[str]] = {}
-    """Those of a module that others share, by its identity."""
+    """Finite objects of a module that other modules share, by its identity."""
     for module in modules:
         finite = shared[id(module)] = _finite(module, shared.get(id(module.shared), set()))
         for name in module.classes:
@@ -105,7 +108,7 @@ def check_finite(modules: Iterable[Module], report: Report) -> None:
 def _finite(module: Module, of_shared: set[str]) -> set[str]:
     """Return the objects that have a finite value: the least fixed point over their required fields.
 
-    `of_shared` are those of the shared types, which refer to no other module.
+    `of_shared` are the finite objects of the shared types, which refer to no other module.
     """
     objects = module.objects
     finite = {name for name in of_shared if name not in module.classes}

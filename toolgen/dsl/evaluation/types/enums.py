@@ -1,4 +1,4 @@
-"""Enumerations: values of one kind, each with a meaning or without."""
+"""Enumerations: values of one kind, with or without meanings."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .constraints import Subject, as_kind, bad_value, is_writable, short
 def enum_type(
     values: object, kind: type[str] | type[int] | None, subject: Subject, name: str | None = None
 ) -> EnumType | None:
-    """Return the enumeration; None when it was reported. Without a kind, the first value decides."""
+    """Return the enumeration; None if it was reported. Without a kind, the first value decides."""
     if not isinstance(values, (tuple, list)):
         bad_value("enum", values, "a tuple of values", subject)
         return None
@@ -37,7 +37,7 @@ def _enum(
     subject: Subject,
     name: str | None,
 ) -> EnumType | None:
-    """Return the enumeration of values of one kind; None when it was reported."""
+    """Return the enumeration of values of one kind; None if it was reported."""
     kind = kind or (int if type(values[0]) is int else str)
     wanted = "a whole number" if kind is int else "a string"
     wrong = [value for value in values if type(value) is not kind or not is_writable(value)]
@@ -69,7 +69,7 @@ def _enum(
 
 
 def _meaning(value: object, subject: Subject) -> str:
-    """Return what a value of an enumeration means, on one line; "" where it has no words for it."""
+    """Return the meaning of an enumeration's value, on one line; "" if it has none."""
     if not isinstance(value, Value):
         return ""
     what = f"value {source_text(value.value)} of {subject.what}"

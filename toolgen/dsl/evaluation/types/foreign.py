@@ -1,4 +1,4 @@
-"""Reads schemas that somebody else wrote."""
+"""Reads third-party schemas."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from toolgen.shapes.foreign.reader import Reading, SchemaProblem
 
 _LARGEST: Final = 5_000_000
-"""Bytes of a schema's file."""
+"""Maximum size of a schema file, in bytes."""
 _MOST_PLACES: Final = 3
-"""Places of one schema that a warning names."""
+"""Maximum number of places of one schema in a warning."""
 
 
 @frozen_record
@@ -37,7 +37,7 @@ class _Unreadable(Exception):
 def foreign(
     clause: JSONSchema, class_name: str, what: str, report: Report, *, arguments: bool = False
 ) -> Foreign | None:
-    """Return the schema of a `JSONSchema` clause; None when it was reported."""
+    """Return the schema of a `JSONSchema` clause; None if it was reported."""
     try:
         schema = _schema(clause, report)
     except _Unreadable as error:
@@ -55,7 +55,7 @@ def foreign(
 
 
 def _read(schema: object, class_name: str, *, arguments: bool) -> Reading:
-    from toolgen.shapes.foreign.reader import (  # with jsonschema-rs, which only these designs need
+    from toolgen.shapes.foreign.reader import (  # it imports jsonschema-rs, which only these designs need
         read,
         read_text,
     )
@@ -71,7 +71,7 @@ def _report(rule: codes.Rule, problem: SchemaProblem, source: Source, what: str,
 
 
 def _shortened(warnings: list[SchemaProblem]) -> SchemaProblem:
-    """Return the warnings of one kind of a schema as one, as its author is somebody else."""
+    """Return a schema's warnings of one kind as one, because its author is a third party."""
     first, more = warnings[0], len(warnings) - _MOST_PLACES
     others = [problem.pointer for problem in warnings[1:_MOST_PLACES]]
     places = ", ".join([first.pointer or "its root", *others])

@@ -10,14 +10,14 @@ from toolgen.shapes.values import plain
 
 
 class NoJsonError(ValueError):
-    """The value has no JSON form; the text says why."""
+    """The value has no JSON form; the text has the reason."""
 
 
 def json_value(value: object) -> Json:
     """Return the JSON value of a Python value.
 
     Raises:
-        NoJsonError: it, or something inside it, has none.
+        NoJsonError: the value, or a nested value, has no JSON form.
     """
     try:
         result = plain(value)
@@ -35,7 +35,7 @@ def check_aware(value: object) -> None:
     """Raise for a datetime without a time zone.
 
     Raises:
-        NoJsonError: the value, or something inside it, is a datetime without a time zone.
+        NoJsonError: the value, or a nested value, is a datetime without a time zone.
     """
     match value:
         case dt.datetime() if value.utcoffset() is None:

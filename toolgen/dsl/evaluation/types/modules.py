@@ -1,4 +1,4 @@
-"""The generated modules that hold classes, while they are being filled."""
+"""The generated modules for classes, while they are being filled."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from ..checks.names import Identifiers
 from ..report import Report
 
 UNKNOWN = RefType(name="?")
-"""The type of what was reported; it fits everything and is checked nowhere."""
+"""The type of a reported value; everything fits it, and it is never checked."""
 
 
 class Module:
-    """The classes of one module, in order of first use, and where they and their fields were written."""
+    """The classes of one module, in order of first use, with the sources of them and their fields."""
 
     def __init__(self, report: Report, where: str, shared: Module | None = None) -> None:
         self.classes: dict[str, ObjectType] = {}
@@ -27,14 +27,14 @@ class Module:
         self._sources: dict[tuple[str, str], Source] = {}
 
     def reserve(self, class_name: str, what: str, source: Source) -> None:
-        """Reserve the class's name and its place in the order; its fields come later."""
+        """Reserve the class's name and its place in the order; its fields are added later."""
         self.names.claim(class_name, what, source)
         self.classes.setdefault(class_name, ObjectType(name=class_name, description="", fields=()))
 
     def define(
         self, object_: ObjectType, sources: Mapping[str, Source], hidden: Iterable[Field] = ()
     ) -> None:
-        """Add an object; hidden fields are injected into it and need identifiers as well."""
+        """Add an object; hidden fields are injected into it and need identifiers too."""
         self.classes[object_.name] = object_
         attributes = Identifiers(self._report, f"the class {object_.name}")
         for name, source in sources.items():
@@ -45,7 +45,7 @@ class Module:
                 attributes.claim(naming.setter_name(field.name), f"the setter of {field.name!r}", source_of)
 
     def adopt(self, object_: ObjectType, what: str, source: Source) -> None:
-        """Add a type that may be foreign, and reserve the names of the classes inside it."""
+        """Add a type that can be foreign, and reserve the names of the classes inside it."""
         self.classes[object_.name] = object_
         for name in object_.foreign.classes if object_.foreign else ():
             if name != object_.name:
@@ -57,7 +57,7 @@ class Module:
         return ChainMap(self.classes, self.shared.classes if self.shared else {})
 
     def source_of(self, class_name: str, field: Field | str) -> Source | None:
-        """Return where a field was written; None for one that was added."""
+        """Return the source of a field; None for a field that was added."""
         name = field if isinstance(field, str) else field.name
         source = self._sources.get((class_name, name))
         return source or (self.shared.source_of(class_name, name) if self.shared else None)

@@ -1,4 +1,4 @@
-"""Arguments, results and payloads: objects that are named by their place."""
+"""Arguments, results and payloads: objects that are named after their place."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def resolve_fields(
     report: Report,
     projection: FieldChoice = ALL_FIELDS,
 ) -> ResolvedFields:
-    """Resolve the fields that a clause lists or takes from its one `Type`."""
+    """Resolve the fields that a clause lists or takes from its only `Type`."""
     if clause is None:
         return ResolvedFields()
     written = [child for child in clause.children if isinstance(child, (DataTypeClause, str))]
@@ -78,7 +78,7 @@ def _fields_of_type(clause: Type, types: Types, projection: FieldChoice) -> Reso
 
 
 def _renamed(field: Field, name: str) -> Field:
-    """Return the field under a name; a title that was made of the old name is made of the new one."""
+    """Return the field under a name; a title derived from the old name is derived from the new one."""
     title = naming.title(name) if field.title == naming.title(field.name) else field.title
     return replace(field, name=name, title=title)
 

@@ -1,4 +1,4 @@
-"""The fields of an object while clauses are resolved into the tree, and the objects of a union's branches."""
+"""The fields of an object while clauses are resolved into the tree, and the objects for union branches."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from .modules import Module
 
 @record
 class FieldChoice:
-    """Which attributes of an object are taken over, and under which names."""
+    """The attributes of an object that are taken over, with their names."""
 
     rename: Mapping[str, str] = dataclass_field(default_factory=dict)
-    """The names here, by those that were written."""
+    """The new names, by the original names."""
     only: frozenset[str] | None = None
     without: frozenset[str] = frozenset()
 
@@ -37,7 +37,7 @@ class FieldChoice:
 
 
 ALL_FIELDS: Final = FieldChoice()
-"""Everything, as written."""
+"""All fields, under their original names."""
 
 
 @record
@@ -52,7 +52,7 @@ class ResolvedFields:
     foreign: Foreign | None = None
     """Third-party schema instead of fields."""
     is_known: bool = True
-    """Whether all fields could be resolved; otherwise something was reported."""
+    """Whether all fields could be resolved; if not, the reason was reported."""
 
 
 @record
@@ -96,7 +96,7 @@ def _member(attribute: Attribute, listed: bool, report: Report) -> Member:
 
 @record
 class UnionBranch:
-    """A branch of a union, whose fields may not be resolved yet."""
+    """A branch of a union, whose fields might not be resolved yet."""
 
     module: Module
     class_name: str
@@ -106,21 +106,21 @@ class UnionBranch:
 
 
 class Branches:
-    """Makes the objects of branches, those of named types once the types are resolved."""
+    """Creates the objects of branches, for named types after the types are resolved."""
 
     def __init__(self, report: Report, shared: Module) -> None:
         self._report = report
         self._shared = shared
         self._postponed: list[tuple[UnionBranch, str]] = []
         self.titles: dict[str, str] = {}
-        """Those that the author gave to named types, by class name."""
+        """Titles that the author gave to named types, by class name."""
 
     def postpone(self, branch: UnionBranch, class_name: str) -> None:
-        """Keep a branch that has the fields of a named type until `finish`."""
+        """Store a branch with the fields of a named type until `finish`."""
         self._postponed.append((branch, class_name))
 
     def finish(self) -> None:
-        """Define what was postponed, now that the fields of every named type are known."""
+        """Define the postponed branches, because the fields of every named type are known now."""
         for branch, class_name in self._postponed:
             type_ = self._shared.classes.get(class_name)
             if type_ is None:
@@ -134,7 +134,7 @@ class Branches:
         self._postponed.clear()
 
     def define(self, branch: UnionBranch, description: str, fields: ResolvedFields, title: str = "") -> None:
-        """Make the object of a branch; `title` is what the author calls its type, "" for nothing."""
+        """Create the object of a branch; `title` is the author's title of its type, "" if there is none."""
         rest = tuple(field for field in fields.fields if field.name != branch.tag)
         if len(rest) < len(fields.fields):
             self._refuse_tag(branch, fields.sources.get(branch.tag))
@@ -155,7 +155,7 @@ class Branches:
         branch.module.define(object_, {branch.tag: branch.subject.source, **fields.sources})
 
     def _refuse_tag(self, branch: UnionBranch, place: Source | None) -> None:
-        """Report an attribute that has the name of the tag; `place` is where it stands."""
+        """Report an attribute with the name of the tag; `place` is its source."""
         tag = branch.tag
         self._report.add(
             codes.BAD_UNION,

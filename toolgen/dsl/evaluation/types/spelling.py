@@ -41,7 +41,7 @@ PRIMITIVES: Final = ("String", "Int", "Float", *SCALARS.values())
 
 
 def clause_text(clause: object, depth: int = 3) -> str:
-    """Return a clause as it is written, without what is inside the objects in it."""
+    """Return a clause as it is written, without the content of its objects."""
     if depth == 0:
         return "…"
     match clause:
@@ -66,7 +66,7 @@ def clause_text(clause: object, depth: int = 3) -> str:
 
 
 def type_text(type_: DataType, *, constraints: bool = False) -> str:
-    """Return a type of the field tree as a clause; with its constraints, or without any."""
+    """Return a type of the field tree as a clause, with or without its constraints."""
 
     def inner(type_: DataType) -> str:
         return type_text(type_, constraints=constraints)
@@ -101,5 +101,5 @@ def type_text(type_: DataType, *, constraints: bool = False) -> str:
 
 
 def field_text(field: Field) -> str:
-    """Return the field's type, and whether it may be absent."""
+    """Return the field's type, and whether it can be absent."""
     return f"optional {type_text(field.type)}" if may_be_absent(field) else type_text(field.type)

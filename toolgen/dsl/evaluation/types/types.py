@@ -43,12 +43,12 @@ TypeClause: TypeAlias = DataTypeClause[Anything, Anything, Anything, Anything, A
 AnyType: TypeAlias = TypeClause | str
 
 _PLAIN: Final = (StringClause, IntClause, FloatClause, ScalarClause, Enum, Type)
-"""Clauses without clauses in them, or with a name: without constraints they are the same everywhere."""
+"""Clauses without nested clauses, or with a name: without constraints, they are the same everywhere."""
 
 
 @record
 class _Place:
-    """The place of a type, from which the classes made for it get their names."""
+    """The place of a type, after which the classes created for it are named."""
 
     module: Module
     names: tuple[str, ...]
@@ -63,7 +63,7 @@ class _Place:
 
 
 class Types:
-    """All types of a design: the named ones, and the module that all others refer to."""
+    """All types of a design: the named types, and the module that all others refer to."""
 
     def __init__(self, report: Report, values: ValueChecks, named: Iterable[Named]) -> None:
         self.shared = Module(report, "the shared types")
@@ -74,7 +74,7 @@ class Types:
         self._unions: dict[str, UnionType] = {}
         self._schemas: dict[str, DataType] = {}
         self._plain: dict[int, DataType] = {}
-        """Types that are the same in every place, by the identity of their clause, which the design holds."""
+        """Types that are the same in every place, by the identity of their clause in the design."""
         self._branches = Branches(report, self.shared)
         self._declare(named)
 
@@ -87,7 +87,7 @@ class Types:
         return tuple(self._unions.values())
 
     def _declare(self, named: Iterable[Named]) -> None:
-        """Reserve all names first, so that types may refer to each other."""
+        """Reserve all names first, so that types can refer to each other."""
         unique = Unique(self._report, "the design")
         for clause in named:
             kind = _kind(clause)
@@ -123,7 +123,7 @@ class Types:
                 self._define(clause)
 
     def _define_union(self, name: str, clause: OneOf) -> None:
-        """Define the objects of a named union's branches, which are shared as the union is."""
+        """Define the objects of a named union's branches, which are shared like the union."""
         subject = Subject(what=repr(name), source=clause.source, report=self._report)
         place = _Place(module=self.shared, names=(name,), subject=subject, description="")
         if not isinstance(self._union(clause, place), UnionType):
@@ -153,7 +153,7 @@ class Types:
         self.shared.define(object_, drawn.sources)
 
     def finish(self) -> None:
-        """Fill the branches of unions, now that the fields of every named type are known."""
+        """Fill the branches of unions, because the fields of every named type are known now."""
         self._branches.finish()
 
     def fields(
@@ -165,7 +165,7 @@ class Types:
         source: Source,
         projection: FieldChoice = ALL_FIELDS,
     ) -> ResolvedFields:
-        """Return the fields of an object that is made of attributes."""
+        """Return the fields of an object that consists of attributes."""
         fields: list[Field] = []
         sources: dict[str, Source] = {}
         for member in members(children, where, source, self._report):
@@ -223,11 +223,11 @@ class Types:
         return UNKNOWN.name
 
     def shared_object(self, clause: Type) -> ObjectType | None:
-        """Return the object of a named type; None when another type or enum took its name."""
+        """Return the object of a named type; None if another type or enum took its name."""
         return self.shared.classes.get(naming.class_name(clause.name))
 
     def named_type(self, clause: AnyType, subject: Subject) -> TypeClause | None:
-        """Return the type of a clause or a name; an unknown name is reported."""
+        """Return the type of a clause or a name; report an unknown name."""
         if not isinstance(clause, str):
             return clause
         resolved: TypeClause | None = self._by_name.get(clause)
@@ -247,7 +247,7 @@ class Types:
         return suggestion(name, self._by_name, f'add Type("{name}", "…", …)')
 
     def type_(self, clause: AnyType, place: _Place, outer: dict[str, object]) -> DataType:
-        """Return the type of the field tree; `UNKNOWN` when it was reported."""
+        """Return the type of the field tree; `UNKNOWN` if it was reported."""
         if not outer and (plain := self._plain.get(id(clause))) is not None:
             return plain
         type_ = self._resolved(clause, place, outer)
@@ -391,6 +391,6 @@ def _kind(clause: Named) -> str:
 
 
 def _declared(clause: OneOf, class_name: str) -> UnionType:
-    """Return a named union before its branches are resolved, which may lead back to it."""
+    """Return a named union before its branches are resolved, which can refer back to it."""
     branches = tuple((value, RefType(name=naming.class_name(class_name, value))) for value in clause.branches)
     return UnionType(tag=clause.tag, branches=branches, name=class_name)

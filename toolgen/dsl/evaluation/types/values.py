@@ -1,6 +1,6 @@
 """Defaults and examples of a design, checked against their types.
 
-They are read when their field is made and checked when all types are known.
+They are read when their field is created, and checked when all types are known.
 """
 
 from __future__ import annotations
@@ -45,18 +45,18 @@ _SIDES: Final = {
     ("high", False): ("above", "lower the default or raise the {}"),
     ("high", True): ("not below", "lower the default or raise the {}"),
 }
-"""Position of a default outside a bound, and the hint; by the side and whether the bound is exclusive."""
+"""Position of a default outside a bound, and the hint, by the bound's side and whether it is exclusive."""
 
 
 @frozen_record
 class _Check:
-    """A value and the type that it has to fit."""
+    """A value and the type that it must fit."""
 
     value: Json
     type: DataType
     module: Module
     report: Callable[[str, Sequence[RelatedSource]], None]
-    """Takes the issues as text, and where what they are about was written."""
+    """Receives the issues as text, and the sources of the values they concern."""
 
 
 class ValueChecks:
@@ -66,7 +66,7 @@ class ValueChecks:
         self._report = report
         self._checks: list[_Check] = []
         self._validators: dict[tuple[DataType, int], Validator] = {}
-        """The validators by type, and by the module whose objects it refers to."""
+        """The validators, by type and by the module with the objects of the type."""
 
     def field(self, field: Field, attribute: Attribute, module: Module) -> Field:
         """Return the field with the default and the examples of its attribute."""
@@ -84,7 +84,7 @@ class ValueChecks:
         return replace(field, default=default, examples=tuple(examples))
 
     def _default(self, field: Field, attribute: Attribute, module: Module) -> Json:
-        """Return the default as JSON; a wrong one is reported, and still a default."""
+        """Return the default as JSON; a wrong default is reported, but stays a default."""
 
         def report(issues: str, related: Sequence[RelatedSource] = ()) -> None:
             self._report.add(
@@ -158,7 +158,7 @@ class ValueChecks:
     def example(
         self, example: object, type_: DataType, module: Module, what: str, source: Source
     ) -> Json | Missing:
-        """Return an example as JSON, `MISSING` if it has no JSON; it is checked later."""
+        """Return an example as JSON, `MISSING` if it has no JSON form; it is checked later."""
 
         def report(issues: str, related: Sequence[RelatedSource] = ()) -> None:
             self._report.add(codes.EXAMPLE_MISMATCH, source, related=related, what=what, issues=issues)
@@ -186,8 +186,8 @@ class ValueChecks:
         return tuple(examples)
 
     def run(self) -> None:
-        """Check all collected values, and forget them."""
-        checks, self._checks = self._checks, []  # which refer to this object, and so would stay
+        """Check all collected values, then discard them."""
+        checks, self._checks = self._checks, []  # they refer to this object, which would be a reference cycle
         for check in checks:
             if not _is_sound(check.type, check.module.objects, set()):
                 continue
@@ -217,7 +217,7 @@ def _attributes(check: _Check, issues: Iterable[FieldIssue]) -> list[RelatedSour
 
 
 def _comparable(value: Json, type_: DataType) -> object:
-    """Return the value as the limits of its type compare it; None where they do not."""
+    """Return the value in the form that the limits of its type compare; None if they do not compare it."""
     if isinstance(type_, NumberType):
         return value if isinstance(value, int | float) and not isinstance(value, bool) else None
     if not isinstance(type_, ScalarType):
