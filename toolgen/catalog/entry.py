@@ -35,10 +35,10 @@ DESIGN_ONLY: Final = (
 """Paths of the keys that a runtime does not know: it knows at most the first example of a payload."""
 
 OF_TOOLSET: Final = (("toolset_title",), ("toolset_instructions",), ("kind",), ("agent",))
-"""Paths of the keys that say something of the toolset and not of the tool."""
+"""Paths of the keys about the toolset instead of the tool."""
 
 _RECEIVED: Final = "AsReceived"
-"""The name of what a lenient tool returns beside its result."""
+"""Name of the type for responses that a lenient tool returns instead of its result."""
 _NOT_DIGESTED: Final = (("digest",), ("bind_to",), ("assumed_destructive",), *DESIGN_ONLY, *OF_TOOLSET)
 
 
@@ -53,7 +53,7 @@ class TypeRecord:
     noted_formats: tuple[str, ...] = ()
     """JSON Pointers of each `format` in the schema that no codec checks."""
     sensitive: tuple[str, ...] = ()
-    """Places of values that observers must not see: JSON Pointers, `*` for every item or key."""
+    """Places of values that observers must not see: JSON Pointers, with `*` for every item or key."""
 
 
 @frozen_record
@@ -68,7 +68,7 @@ class ToolsetRecord:
 
 @frozen_record
 class ToolRecord:
-    """One tool. What is empty, None or False is left out of the entry."""
+    """One tool. Empty values, None and False are omitted from the entry."""
 
     id: str
     """`service.toolset.tool`."""
@@ -105,12 +105,12 @@ _canonical: Final = json.JSONEncoder(sort_keys=True, separators=(",", ":")).enco
 
 
 def canonical(value: Json) -> str:
-    """Return the JSON text that digests count: keys sorted, no spaces, ASCII, numbers as in Python."""
+    """Return the canonical JSON text for digests: keys sorted, no spaces, ASCII, numbers as in Python."""
     return _canonical(value)
 
 
 def tool_entry(of: ToolRecord) -> dict[str, Json]:
-    """Return the entry of a tool, its keys in the order in which they are written."""
+    """Return the entry of a tool, with its keys in the order of the file."""
     facts = of.facts
     hints: dict[str, Json] = {"call": facts.call_hint, "result": facts.result_hint}
     entry = _present(
@@ -185,7 +185,7 @@ def without(entry: Mapping[str, Json], paths: Iterable[tuple[str, ...]]) -> dict
 
 
 def behaviour_hints(written: Mapping[Hint, bool]) -> dict[Hint, bool]:
-    """Return all behaviour hints; MCP's defaults where the author set none."""
+    """Return all behaviour hints, with MCP's defaults for hints that the author did not set."""
     hints: dict[Hint, bool] = {"edit": False}
     hints.update((hint, default) for hint, (_, default) in MCP_HINTS.items())
     if written.get("read_only"):
@@ -246,7 +246,7 @@ def _deprecated(of: Deprecation | None) -> Json:
 
 
 def _annotations(written: Mapping[Hint, bool]) -> Json:
-    """Return MCP's hints, and the one that is not MCP's where the author set it."""
+    """Return MCP's hints, and `edit`, which is not MCP's, if the author set it."""
     hints = behaviour_hints(written)
     annotations: dict[str, Json] = {name: hints[hint] for hint, (name, _) in MCP_HINTS.items()}
     return {**annotations, "edit": written["edit"]} if "edit" in written else annotations
@@ -265,7 +265,7 @@ def _bounded(of: Bounded | None) -> Json:
 
 
 def _output(of: ToolRecord) -> Json:
-    """Return the schema of what the model gets at once, where it differs from that of the result."""
+    """Return the schema of the immediate output, if it differs from the schema of the result."""
     ack, is_lenient = of.long_running.ack if of.long_running else None, of.facts.is_lenient
     return output_schema(of.result, ack, is_lenient=is_lenient) if ack or is_lenient else None
 

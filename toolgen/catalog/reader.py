@@ -16,9 +16,9 @@ from toolgen.contract.record import frozen_record
 from .repeated_types import class_of, typed_parts, with_types
 
 FORMAT_ID: Final = f"urn:toolgen:catalog:{CATALOG_FORMAT}"
-"""The `$id` of the schema of the format, which catalogs name as their `$schema`."""
+"""The `$id` of the format's schema, which is the `$schema` of catalogs."""
 MOST_BYTES: Final = 100_000_000
-"""Bytes of the file of a catalog."""
+"""Maximum size of a catalog file, in bytes."""
 _ROOT: Final = re.compile(rf"(\.\./)+{re.escape(CATALOG)}")
 
 
@@ -52,7 +52,7 @@ class Catalog:
     design: str
     """Name of the design; "" without a head."""
     tools: tuple[Mapping[str, Any], ...]
-    """Entries, whole."""
+    """Complete entries."""
     completions: tuple[Mapping[str, Any], ...] = ()
     agents: tuple[Mapping[str, Any], ...] = ()
     """Facts of each agent in the root: `id`, its `tools` by `id`, `name` and its own `confirmation`."""
@@ -77,12 +77,12 @@ class Catalog:
 def parse_catalog(document: Any, read: Callable[[str], Any] | None = None) -> Catalog:
     """Return the contents of a document. An entry without types is only checked to be an object.
 
-    The catalog of an agent has only the differences of its tools from those of the root. `read` returns the
+    The catalog of an agent has only the differences of its tools from the root catalog. `read` returns the
     document at a path relative to the folder of the agent's catalog.
 
     Raises:
-        CatalogError: it has no list of tools, is of a format that is not read, or is an agent's and its
-            tools are not in the root.
+        CatalogError: it has no list of tools, has an unsupported format, or is an agent's and its tools are
+            not in the root.
     """
     if not isinstance(document, dict):
         raise CatalogError("is not a tool catalog")
@@ -110,7 +110,7 @@ def parse_catalog(document: Any, read: Callable[[str], Any] | None = None) -> Ca
 
 
 def load_catalog(file: Path) -> Catalog:
-    """Return the contents of the file of a catalog, with the root that it names.
+    """Return the contents of a catalog file, together with the root that it refers to.
 
     Raises:
         OSError: a file cannot be read.
@@ -120,7 +120,7 @@ def load_catalog(file: Path) -> Catalog:
 
 
 def _json(file: Path) -> Any:
-    from toolgen.contract.regular_file import read_regular  # a call reads no catalog
+    from toolgen.contract.regular_file import read_regular  # not needed for calls
 
     return json.loads(read_regular(file, MOST_BYTES).decode())
 
@@ -132,7 +132,7 @@ def _root(path: str, read: Callable[[str], Any] | None) -> Catalog:
 
 
 def _of_agent(tools: tuple[Mapping[str, Json], ...], root: Catalog) -> tuple[Mapping[str, Json], ...]:
-    """Return the tools of an agent, whole."""
+    """Return the complete tools of an agent."""
     entries = {tool["id"]: tool for tool in root.tools}
     if missing := next((tool["id"] for tool in tools if tool["id"] not in entries), None):
         raise CatalogError(
@@ -142,10 +142,10 @@ def _of_agent(tools: tuple[Mapping[str, Json], ...], root: Catalog) -> tuple[Map
 
 
 def _require_format(document: Mapping[str, Json]) -> None:
-    """Check the format that the head names, if there is a head.
+    """Check the format in the head, if there is a head.
 
     Raises:
-        CatalogError: the head names no format, or another one than this toolgen reads.
+        CatalogError: the head has no format, or another one than this toolgen reads.
     """
     if "catalog" not in document:
         return

@@ -14,7 +14,7 @@ from toolgen.contract.json_value import Json, compact
 from toolgen.contract.names import TYPES
 
 _TYPED: Final = frozenset("payload result artifacts errors confirmation long_running ack progress".split())
-"""Keys of an entry below which a `schema` stands."""
+"""Keys of an entry that can contain a `schema`."""
 
 
 class RepeatedTypes:
@@ -27,10 +27,10 @@ class RepeatedTypes:
         self._keys: dict[int, str] = {}
         """Keys that are equal for equal schemas, by the identity of the schemas."""
         self._is_plain = True
-        """Whether no schema has what a reader would take for a reference."""
+        """Whether no schema contains text that a reader would treat as a reference."""
         self._types: dict[str, Json] = {}
         self._inner: set[str] = set()
-        """Names of definitions that have `$defs`: a reader looks at those of a whole schema alone."""
+        """Names of definitions that have `$defs`; a reader only resolves the `$defs` of a complete schema."""
         used: dict[tuple[str, str], Json] = {}
         counts = Counter[tuple[str, str]]()
         for part in (part for entry in entries for part in typed_parts(entry)):
@@ -57,7 +57,7 @@ class RepeatedTypes:
         }
 
     def short(self, entry: Mapping[str, Any]) -> dict[str, Any]:
-        """Return an entry with references in the place of the shared schemas."""
+        """Return an entry with references instead of the shared schemas."""
         return changed_parts(entry, self._short)
 
     def _short(self, part: dict[str, Json]) -> dict[str, Json]:
@@ -85,10 +85,10 @@ class RepeatedTypes:
 
 
 def with_types(tool: Mapping[str, Json], types: Mapping[str, Json]) -> dict[str, Json]:
-    """Return the entry with the shared schemas in the place of the references.
+    """Return the entry with the shared schemas instead of the references.
 
     Raises:
-        LookupError: a reference is to no type.
+        LookupError: the type of a reference does not exist.
     """
 
     def named(schema: Any) -> Any:
@@ -107,7 +107,7 @@ def with_types(tool: Mapping[str, Json], types: Mapping[str, Json]) -> dict[str,
 
 
 def typed_parts(tool: Mapping[str, Json]) -> list[dict[str, Any]]:
-    """Return the parts of an entry that have a `schema`, such as its payload."""
+    """Return the parts of an entry that have a `schema`, for example its payload."""
     parts: list[dict[str, Any]] = []
 
     def keep(part: dict[str, Any]) -> dict[str, Any]:
@@ -126,7 +126,7 @@ def class_of(part: Mapping[str, Any]) -> str:
 def changed_parts(
     tool: Mapping[str, Json], change: Callable[[dict[str, Json]], dict[str, Json]]
 ) -> dict[str, Json]:
-    """Return an entry whose parts that have a schema are changed, in their order."""
+    """Return an entry with `change` applied to all parts that have a schema, in their order."""
     return {key: _changed(value, change) if key in _TYPED else value for key, value in tool.items()}
 
 

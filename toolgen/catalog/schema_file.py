@@ -44,7 +44,7 @@ class SchemaFile:
         """Return the schema of a type, as text.
 
         Raises:
-            ToolgenError: the file is missing, or it is not of the same run as the package's code.
+            ToolgenError: the file is missing, or it was not generated together with the package's code.
         """
         return self._of(name).schema
 

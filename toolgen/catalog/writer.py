@@ -28,7 +28,7 @@ _SMALL: Final = "0.0000"
 
 
 Entry: TypeAlias = dict[str, Json]
-"""A tool of a catalog, whole."""
+"""A complete tool of a catalog."""
 
 
 @frozen_record
@@ -37,15 +37,15 @@ class CatalogHead:
 
     design: str
     version: str = ""
-    """Version of the design; "" for none."""
+    """Version of the design; "" if it has none."""
 
 
 @frozen_record
 class Root:
-    """The catalog of the design, as that of an agent names it."""
+    """The catalog of the design, to which an agent's catalog refers."""
 
     path: str
-    """Path relative to the folder of the agent's."""
+    """Path relative to the folder of the agent's catalog."""
     entries: Mapping[str, Entry]
     """Entries by id."""
 
@@ -83,12 +83,12 @@ def catalog_json(
 
 
 def _difference(entry: Mapping[str, Json], root: Mapping[str, Json]) -> dict[str, Json]:
-    """Return the id, and each key whose value is another one in the root's entry."""
+    """Return the id, and each key whose value differs from the root's entry."""
     return {key: value for key, value in entry.items() if key == "id" or root.get(key) != value}
 
 
 def _catalog(head: CatalogHead, tools: Sequence[Entry], facts: Mapping[str, Json]) -> dict[str, Json]:
-    """Return the head of a catalog; its digest covers whole tools and all other entries."""
+    """Return the head of a catalog; its digest covers complete tools and all other entries."""
     described: dict[str, Any] = {"format": CATALOG_FORMAT, "design": head.design}
     if head.version:
         described["version"] = head.version
@@ -98,7 +98,7 @@ def _catalog(head: CatalogHead, tools: Sequence[Entry], facts: Mapping[str, Json
 
 
 def _indented(document: Mapping[str, Json]) -> str:
-    """Return JSON on several lines, but the head on one."""
+    """Return JSON on several lines, except the head on one line."""
     margin = " "
     lines: list[str] = []
     for key, value in document.items():
@@ -110,10 +110,10 @@ def _indented(document: Mapping[str, Json]) -> str:
 
 
 def indented(value: Json, step: str) -> str:
-    """Return JSON on several lines, characters as they are, in an eighth of the time of `json.dumps`."""
+    """Return JSON on several lines without escapes, in an eighth of the time of `json.dumps`."""
     try:
         text = to_json(value, indent=len(step)).decode()
-    except PydanticSerializationError:  # lone surrogates
+    except PydanticSerializationError:  # a lone surrogate
         return json.dumps(value, ensure_ascii=False, indent=step)
     if _SMALL in text or _EXPONENT.search(text):
         return json.dumps(value, ensure_ascii=False, indent=step)
@@ -121,12 +121,12 @@ def indented(value: Json, step: str) -> str:
 
 
 def _in_lines(document: Mapping[str, Json]) -> str:
-    """Return JSON with a tool, a type, an agent or a completion a line."""
+    """Return JSON with one line for each tool, type, agent or completion."""
     return "{\n" + ",\n".join(f'"{key}":{_lines(key, value)}' for key, value in document.items()) + "\n}\n"
 
 
 def _lines(key: str, value: Any) -> str:
-    """Return a value, which stands on several lines where it holds several things."""
+    """Return a value, on several lines if it contains several elements."""
     if key == "types":
         lines = [f"{compact(name)}:{compact(schema)}" for name, schema in value.items()]
     elif isinstance(value, list):

@@ -1,4 +1,4 @@
-"""The share of a provider's budgets that a schema spends."""
+"""The amount of a provider's budgets that a schema uses."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .parts import Schema
 
 @frozen_record
 class Spent:
-    """Counts of one schema; references are not followed, each part of `$defs` counts once."""
+    """Counts of one schema; references are not followed, and each part of `$defs` counts once."""
 
     properties: int = 0
     optional: int = 0
@@ -40,7 +40,7 @@ def spent(schema: Schema) -> Spent:
 
 
 def overspent(schema: Schema, budget: SchemaBudget) -> str:
-    """Return which budget of one tool its schema exceeds, in words; "" for none."""
+    """Return the budget of one tool that its schema exceeds, in words; "" if there is none."""
     counts = spent(schema)
     for count, most, what in (
         (counts.properties, budget.properties, "properties"),
@@ -62,7 +62,7 @@ class RequestBudget:
         self._tools = self._optional = self._unions = 0
 
     def take(self, schema: Schema) -> str:
-        """Count a strict tool; return why there is no room for it, "" if there is."""
+        """Count a strict tool; return the reason if the budget does not suffice for it, otherwise ""."""
         counts = spent(schema)
         tools, optional = self._tools + 1, self._optional + counts.optional
         unions = self._unions + counts.unions

@@ -1,7 +1,7 @@
 """Argument codecs: they convert the model's arguments into a document of the tool's own schema, and back.
 
 Both run within `bounded`. Decoding leaves a value unchanged if it does not match the provider's schema, so
-that the tool's validator refuses it with an issue about the tool's own schema. It fails only if too many
+that the tool's validator rejects it with an issue about the tool's own schema. It fails only if too many
 branches of unions match. Encoding fails if the provider's schema cannot express a document.
 """
 
@@ -21,18 +21,18 @@ from toolgen.shapes.issues import TooComplexError
 from toolgen.shapes.steps import Steps
 
 _MOST_STEPS: Final = 400_000
-"""Looks at a value by a schema for one document; the branches of a union inside a union multiply."""
+"""Maximum number of steps for one document; the branches of nested unions multiply."""
 _OF_BRANCH: Final = 40
-"""Those that a branch which is tried costs beside."""
+"""Additional steps for each branch that is tried."""
 _steps: ContextVar[Steps] = ContextVar("steps of the document")
 
 EXPLICIT_NULL: Final = "explicit"
-"""The only key of what stands for a null that is meant, where null alone stands for absent."""
+"""The only key of an object that means an explicit null if null itself means absent."""
 
 
 @contextmanager
 def bounded() -> Iterator[None]:
-    """Bound the branches that the codecs within may try; beyond them they raise a ValueError."""
+    """Limit the branches that the codecs inside the block can try; beyond it, they raise a ValueError."""
     token = _steps.set(Steps(_MOST_STEPS))
     try:
         yield
@@ -83,7 +83,7 @@ class JsonText:
 
     root: Any
     schema: Any
-    """The tool's own schema and a part of it, to tell a text that is meant as such from JSON."""
+    """The tool's own schema and a part of it, which distinguish a plain text from JSON text."""
 
     def encode(self, value: Json) -> Json:
         return compact(value)
@@ -125,9 +125,9 @@ class Property:
     wire: str
     codec: ArgumentCodec = SAME
     is_null_absent: bool = False
-    """Null stands for absent."""
+    """Whether null means absent."""
     has_explicit_null: bool = False
-    """The tool takes null too, which is not the same as absent."""
+    """Whether the tool also accepts null, which differs from absent."""
 
     @property
     def is_same(self) -> bool:
@@ -137,13 +137,13 @@ class Property:
 
 @frozen_record
 class ObjectCodec:
-    """An object of known properties; others, where it takes some, are pairs in a property of their own."""
+    """An object of known properties; if it accepts others, they are pairs in a separate property."""
 
     properties: Mapping[str, Property]
     """The properties, by the key in the tool's schema."""
     rest: Property | None = None
     is_open: bool = False
-    """Whether other properties are sent as they are."""
+    """Whether other properties are sent unchanged."""
 
     def encode(self, value: Json) -> Json:
         if not isinstance(value, dict):
@@ -202,7 +202,7 @@ def _decoded_property(property_: Property, value: Json) -> Json:
 
 @frozen_record(kw_only=False)
 class Pairs:
-    """An object of any keys, sent as an array of `{key, value}`."""
+    """An object with arbitrary keys, sent as an array of `{key, value}`."""
 
     codec: ArgumentCodec = SAME
 
@@ -227,7 +227,7 @@ class Pairs:
 
 @frozen_record(kw_only=False)
 class ValuesCodec:
-    """An object of any keys, sent as one."""
+    """An object with arbitrary keys, sent as an object."""
 
     codec: ArgumentCodec
 
@@ -244,7 +244,7 @@ def _each(value: Json, convert: Any) -> Json:
 
 @frozen_record(kw_only=False)
 class Array:
-    """An array: codecs of its first items, and one of all others."""
+    """An array: codecs for its first items, and one codec for all others."""
 
     first: tuple[ArgumentCodec, ...] = ()
     items: ArgumentCodec = SAME
@@ -265,7 +265,7 @@ class Array:
 
 @frozen_record
 class BranchCodec:
-    """One branch of a union: the tool's schema of it, the provider's, and the codec."""
+    """One branch of a union: its schema of the tool, its schema of the provider, and its codec."""
 
     schema: Any
     wire: Any
@@ -279,7 +279,7 @@ class Union:
     branches: Sequence[BranchCodec]
     own: Any
     wire: Any
-    """The schemas that the branches are parts of, on both sides."""
+    """The schemas that contain the branches, on both sides."""
 
     def encode(self, value: Json) -> Json:
         failure: ValueError | None = None
@@ -296,7 +296,7 @@ class Union:
 
     def decode(self, value: Json) -> Json:
         seen, fitting = value, self._fitting(value)
-        if not fitting:  # but for nulls of optional attributes, which whoever takes the document drops
+        if not fitting:  # ignore nulls of optional attributes, which validation drops
             seen = _without_nulls(value)
             fitting = self._fitting(seen)
         if len(fitting) == 1:
@@ -338,7 +338,7 @@ class Reference:
 
 @frozen_record(kw_only=False)
 class Wrapped:
-    """The arguments are the only property of an object."""
+    """The arguments as the only property of an object."""
 
     wire: str
     codec: ArgumentCodec
@@ -357,7 +357,7 @@ def parsed(text: str | bytes) -> Json:
 
     Raises:
         ValueError: it is not JSON, or has a number that JSON or Python cannot express.
-        RecursionError: it is too deep.
+        RecursionError: it is nested too deeply.
     """
     value: Json = json.loads(text, parse_constant=_no_number, parse_float=_number)
     return value

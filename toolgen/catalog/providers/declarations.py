@@ -20,7 +20,7 @@ from .projection import Projection, project, without_strict
 
 
 class Recorded(Protocol):
-    """A tool that knows its entry in a catalog, such as a `ToolSpec`."""
+    """A tool that knows its catalog entry, for example a `ToolSpec`."""
 
     def record(self) -> ToolRecord:
         """Return the entry of the tool."""
@@ -28,14 +28,14 @@ class Recorded(Protocol):
 
 
 class Specs(Protocol):
-    """The tools of a request, such as a `Snapshot`."""
+    """The tools of a request, for example a `Snapshot`."""
 
     @property
     def specs(self) -> Iterable[Recorded]: ...
 
 
 _LONGEST_SHOWN: Final = 100
-"""Characters of a name in an error."""
+"""Maximum length of a name in an error, in characters."""
 Tools: TypeAlias = "Specs | Iterable[Recorded | Mapping[str, Json]]"
 
 
@@ -65,12 +65,12 @@ class Declarations:
 def declarations(tools: Tools, dialect: str) -> Declarations:
     """Return the declarations of tools for a provider: of catalog entries, specs, or a snapshot.
 
-    Tools that the provider runs itself (`"kind": "native"`) are left out. Where strict tools share a
-    budget, they are strict in their order as long as there is room.
+    Tools that the provider runs itself (`"kind": "native"`) are omitted. If strict tools share a budget, they
+    are strict in their order as long as the budget suffices.
 
     Raises:
         ToolgenError: there is no such dialect.
-        EntryError: an entry has no name, or no schema of its payload; or two have one name.
+        EntryError: an entry has no name or no payload schema, or two entries have the same name.
     """
     target = dialect_named(dialect)
     all_entries = [_entry(tool, number) for number, tool in enumerate(_iterated(tools), 1)]
@@ -112,7 +112,7 @@ def _entry(tool: Recorded | Mapping[str, Json], number: int) -> Mapping[str, Jso
     """Return the entry of a tool.
 
     Raises:
-        EntryError: it has no name or, where the provider does not run it, no schema of its payload.
+        EntryError: it has no name, or it has no payload schema although the provider does not run it.
     """
     entry = tool if isinstance(tool, Mapping) else tool_entry(tool.record())
     match entry:
@@ -132,8 +132,8 @@ _MOST_CHARACTERS = 64
 def provider_names(names: Iterable[str], dialect: Dialect) -> list[str]:
     """Return a name for each tool, in order: its own name if the provider accepts it.
 
-    A dot becomes two underscores, any other character one. A name that is too long, or that another tool
-    has, ends in seven hexadecimal digits of the SHA-256 of the tool's own name.
+    A dot becomes two underscores, any other character one. A name that is too long, or is taken by another
+    tool, ends in seven hexadecimal digits of the SHA-256 of the tool's own name.
     """
     own = list(names)
     taken = {name for name in own if re.fullmatch(dialect.tool_name, name)}
@@ -151,7 +151,7 @@ def _safe(name: str, dialect: Dialect, taken: set[str]) -> str:
     if not re.fullmatch(dialect.tool_name, safe[:_MOST_CHARACTERS]):
         safe = f"_{safe}"
     start, digest = safe[: _MOST_CHARACTERS - 8], name
-    while len(safe) > _MOST_CHARACTERS or safe in taken:  # another tool may have the name with the hash too
+    while len(safe) > _MOST_CHARACTERS or safe in taken:  # the name with the hash can be taken too
         digest = hashlib.sha256(digest.encode("utf-8", "surrogatepass")).hexdigest()
         safe = f"{start}_{digest[:7]}"
     return safe

@@ -1,7 +1,7 @@
 """The keywords and limits of each provider: one dated row for each way to declare a tool.
 
 A row is data. If a source is unclear, the row has only what every known version of the API accepts. Providers
-refuse or ignore other keywords than those in `keywords`, so they become words in the description.
+reject or ignore keywords outside of `keywords`, so these become words in the description.
 """
 
 from __future__ import annotations
@@ -23,27 +23,27 @@ _NAME: Final = r"[a-zA-Z0-9_-]{1,64}"
 
 @frozen_record
 class SchemaBudget:
-    """The most that one tool, or all strict tools of a request together, may have; None is no limit."""
+    """Maximum values for one tool, or for all strict tools of a request together; None is no limit."""
 
     object_levels: int | None = None
-    """Objects inside objects, the arguments themselves counted; each part of `$defs` counts alone."""
+    """Maximum nesting depth of objects, including the arguments; each part of `$defs` counts separately."""
     properties: int | None = None
     enum_values: int | None = None
-    """Values of all enums of a tool."""
+    """Maximum number of values in all enums of a tool."""
     enum_size: int | None = None
-    """Values of one enum."""
+    """Maximum number of values in one enum."""
     enum_characters: int | None = None
-    """Characters of one enum with more than 250 texts."""
+    """Maximum number of characters in one enum with more than 250 texts."""
     characters: int | None = None
-    """Characters of all names, enums and constants of a tool."""
+    """Maximum number of characters in all names, enums and constants of a tool."""
     min_items: int | None = None
-    """The largest `minItems`."""
+    """Largest allowed `minItems`."""
     repetitions: int | None = None
-    """The largest count in the braces of a pattern."""
+    """Largest allowed count in the braces of a pattern."""
     nodes: int = 20_000
-    """Nodes of a schema in which references are written out."""
+    """Maximum number of nodes in a schema whose references are expanded."""
     tools: int | None = None
-    """Strict tools of a request, as the next two."""
+    """Maximum number of strict tools in a request; the next two apply to a request, too."""
     optional: int | None = None
     unions: int | None = None
 
@@ -58,28 +58,28 @@ class Dialect:
     """Date at which the source was read (ISO 8601)."""
     envelope: Envelope
     tool_name: str = _NAME
-    """Regular expression of the whole name, of 64 characters at most."""
+    """Regular expression for the whole name, which has at most 64 characters."""
     property_name: str = ""
-    """Regular expression of the whole key; empty if any key is taken."""
+    """Regular expression for the whole key; empty if any key is accepted."""
     plain: str = ""
     """Name of the dialect for tools that cannot be strict; only strict dialects have one."""
     is_structured: bool = False
-    """Whether schemas are rewritten; else only what would be refused is."""
+    """Whether schemas are rewritten; otherwise only parts that would be rejected are."""
     keywords: frozenset[str] = frozenset()
-    """The keywords that a rewritten schema may have."""
+    """The keywords that a rewritten schema can have."""
     formats: frozenset[str] = frozenset()
     enum_kinds: frozenset[Kind] = frozenset(("string", "integer", "number", "boolean"))
     needs_all_required: bool = False
-    """Optional properties are required, and null stands for absent."""
+    """Whether optional properties are required, and null means absent."""
     has_maps: bool = False
     has_untyped: bool = False
     has_recursion: bool = True
     has_nullable: bool = False
-    """`nullable: true` in the place of the type "null"."""
+    """Whether `nullable: true` replaces the type "null"."""
     has_backreferences: bool = True
-    """Whether patterns may have them; word boundaries too."""
+    """Whether patterns can have back-references, and word boundaries."""
     has_exact_enums: bool = True
-    """Whether models keep to the case of enum values."""
+    """Whether models preserve the case of enum values."""
     budget: SchemaBudget = SchemaBudget()
 
     @property
@@ -206,7 +206,7 @@ def dialect_named(name: str) -> Dialect:
     """Return the dialect of this name.
 
     Raises:
-        ToolgenError: there is none.
+        ToolgenError: there is no such dialect.
     """
     if name not in DIALECTS:
         raise ToolgenError(f"the dialect {name!r} does not exist", hint=f"one of: {', '.join(DIALECTS)}")

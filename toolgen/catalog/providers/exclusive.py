@@ -12,9 +12,9 @@ _MOST_BRANCHES: Final = 100
 
 
 def are_exclusive(branches: Sequence[Json]) -> bool:
-    """Return whether types, values or the value of a required property tell each two branches apart.
+    """Return whether types, values or the value of a required property distinguish each two branches.
 
-    False if that is not plain to see, and for very many branches.
+    False if that is not obvious, and for very many branches.
     """
     return len(branches) <= _MOST_BRANCHES and all(
         _are_apart(left, right) for left, right in combinations(branches, 2)
@@ -31,7 +31,7 @@ def _are_apart(left: Any, right: Any) -> bool:
 
 
 def _facets(left: Mapping[str, Any], right: Mapping[str, Any]) -> Iterator[tuple[Any, Any]]:
-    """Yield what both branches take of one thing; None if a branch does not limit it."""
+    """Yield the accepted types or values of both branches; None if a branch does not limit them."""
     yield _types(left), _types(right)
     yield _values(left), _values(right)
     if _types(left) != {"object"} or _types(right) != {"object"}:

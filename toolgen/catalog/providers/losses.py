@@ -7,8 +7,11 @@ from typing import Literal
 from toolgen.contract.record import frozen_record
 
 Action = Literal["described", "dropped", "closed", "as JSON text", "not strict"]
-"""Replacement of a keyword: words in the description; nothing; undeclared keys cannot be sent; the value is
-sent as JSON text whose content is not constrained; the tool is declared without strict."""
+"""Replacement for a keyword that the provider's schema lacks.
+
+Words in the description; nothing; a schema that does not allow undeclared keys; a value sent as JSON text
+with unconstrained content; a declaration without strict.
+"""
 
 
 @frozen_record
@@ -16,11 +19,11 @@ class Loss:
     """One keyword that the provider's schema lacks. The tool's own schema still enforces it."""
 
     path: str
-    """JSON Pointer of the schema that had it, in the tool's own; "" is the schema itself."""
+    """JSON Pointer into the tool's own schema to the schema with the keyword; "" is the root."""
     keyword: str
     action: Action
     detail: str = ""
-    """Words in its place, or the reason."""
+    """Words that replace it, or the reason."""
 
     def __str__(self) -> str:
         detail = f": {self.detail}" if self.detail else ""

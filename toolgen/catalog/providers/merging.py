@@ -16,14 +16,14 @@ _ANNOTATIONS: Final = frozenset(
 
 
 class UnmergeableError(ValueError):
-    """Two schemas have no simple schema that is both."""
+    """No simple schema expresses both schemas."""
 
 
 def merged(left: Mapping[str, Json], right: Mapping[str, Json]) -> dict[str, Json]:
-    """Return the schema of what fits both; annotations are those of the first, where both have them.
+    """Return the schema of values that match both; if both have an annotation, the first applies.
 
     Raises:
-        UnmergeableError: it takes more than one keyword of each.
+        UnmergeableError: it would need more than one keyword of each kind.
     """
     both = dict(left)
     for keyword, value in right.items():
@@ -59,7 +59,11 @@ def _both(keyword: str, left: Any, right: Any) -> Any:
 
 
 def merged_parts(left: Any, right: Any) -> Any:
-    """Return the schema of what fits both, which may be booleans too; raises as `merged`."""
+    """Return the schema of values that match both, which can be booleans.
+
+    Raises:
+        UnmergeableError: as for `merged`.
+    """
     if left is False or right is False:
         return False
     if left is True:
@@ -77,7 +81,7 @@ def _types(left: Any, right: Any) -> Any:
 
 
 def _check_closed(left: Mapping[str, Any], right: Mapping[str, Any]) -> None:
-    """Refuse a part that is closed for properties that only the other one has."""
+    """Raise if a closed part does not allow properties that only the other part has."""
     own = left.get("properties", {})
     others = right.get("properties", {}).keys() - own.keys()
     is_open = left.get("additionalProperties", True) in (True, {}) and "patternProperties" not in left

@@ -30,7 +30,7 @@ _EXPLICIT: Final[Schema] = {
 
 
 def object_part(ctx: Context, schema: Schema, place: SchemaPlace, *, is_root: bool = False) -> Part:
-    """Return an object; the root is one of known properties, whatever it is."""
+    """Return an object; the root always becomes an object of known properties."""
     properties = dict(schema.get("properties") or {})
     rest = _rest(schema)
     required = [name for name in schema.get("required") or [] if isinstance(name, str)]
@@ -52,7 +52,7 @@ def object_part(ctx: Context, schema: Schema, place: SchemaPlace, *, is_root: bo
 
 
 def _rest(schema: Schema) -> Any:
-    """Return the schema of undeclared keys: False for none, None if nothing is said of them."""
+    """Return the schema of undeclared keys: False for none, None if it is not defined."""
     patterns = list((schema.get("patternProperties") or {}).values())
     undeclared = schema.get("additionalProperties", schema.get("unevaluatedProperties"))
     if not patterns:
@@ -110,7 +110,7 @@ def _known_part(
 
 
 def _is_tag(schema: Json) -> bool:
-    """Return whether a property tells the branch of a union; OpenAI wants it to be the first."""
+    """Return whether a property is the tag of a union; OpenAI requires it to be the first."""
     return isinstance(schema, dict) and "const" in schema
 
 
@@ -138,7 +138,7 @@ def _with_explicit_null(wire: Schema) -> Schema:
 
 
 def _wire_name(ctx: Context, key: str, taken: set[str]) -> str:
-    """Return a key that the provider takes, and that no other property has."""
+    """Return a key that the provider accepts, and that no other property has."""
     pattern = ctx.dialect.property_name
     if key not in taken and not pattern:
         return key
@@ -153,7 +153,7 @@ def _wire_name(ctx: Context, key: str, taken: set[str]) -> str:
 
 
 def _map_part(ctx: Context, schema: Schema, rest: Json, place: SchemaPlace) -> Part:
-    """Return an object of any keys."""
+    """Return an object with arbitrary keys."""
     if ctx.dialect.has_maps:
         inner = ctx.part(True if rest is None else rest, place.at("additionalProperties", deeper=1))
         value = ctx.nullable(inner) if inner.takes_null else inner.schema
@@ -206,7 +206,7 @@ def _is_size_taken(ctx: Context, keyword: str, size: Any) -> bool:
 
 
 def array_part(ctx: Context, schema: Schema, place: SchemaPlace) -> Part:
-    """Return an array; the items of a tuple are any of those that it has."""
+    """Return an array; if it is a tuple, each item can be any of the tuple's items."""
     first, rest = schema.get("prefixItems"), schema.get("items", True)
     if isinstance(rest, list):  # a tuple before 2020-12
         first, rest = rest, schema.get("additionalItems", True)

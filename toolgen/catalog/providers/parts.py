@@ -1,4 +1,4 @@
-"""Shared by the rewriting of schemas: the context of one tool, and a part of its schema on both sides."""
+"""Shared code for rewriting schemas: the context of one tool, and a part of its schema on both sides."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .sentences import joined, keyword_sentences
 Schema: TypeAlias = dict[str, Any]
 
 _MOST_DEPTH: Final = 60
-"""Parts inside each other; each takes a few frames of Python's stack."""
+"""Maximum nesting depth of parts; each takes a few frames of Python's stack."""
 _JSON_VALUE: Final = "Any JSON value, written as JSON text."
 JSON_OBJECT: Final = "A JSON object, written as JSON text."
 _JSON_ARRAY: Final = "A JSON array, written as JSON text."
@@ -31,15 +31,15 @@ class NotStrictError(Exception):
 
 @frozen_record(kw_only=False)
 class SchemaPlace:
-    """The place of a part of the tool's own schema."""
+    """The place of a part in the tool's own schema."""
 
     path: str = ""
     """JSON Pointer."""
     level: int = 1
-    """Objects around it and itself, were it one."""
+    """Nesting depth that an object at this place would have."""
 
     def at(self, *steps: str | int, deeper: int = 0) -> SchemaPlace:
-        """Return the place that these steps lead to from here."""
+        """Return the place at these steps from here."""
         return SchemaPlace(self.path + pointer_of(steps), self.level + deeper)
 
 
@@ -50,7 +50,7 @@ class Part:
     schema: Schema
     codec: ArgumentCodec = SAME
     takes_null: bool = False
-    """Whether the tool takes null here."""
+    """Whether the tool accepts null here."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -61,7 +61,7 @@ class Context:
     root: Schema
     project: Callable[[Context, Any, SchemaPlace], Part]
     enum_size: int | None
-    """The largest enum that stays one."""
+    """Maximum size of an enum that is sent as an enum."""
     defs: dict[str, Schema] = field(default_factory=dict)
     """The provider's `$defs`."""
     codecs: dict[str, ArgumentCodec] = field(default_factory=dict)
@@ -71,16 +71,16 @@ class Context:
     """References that are being followed."""
     losses: list[Loss] = field(default_factory=list)
     losses_of: dict[str, list[Loss]] = field(default_factory=dict)
-    """Losses of the parts of `$defs`, by name: they are those of every place that refers to it."""
+    """Losses in the parts of `$defs`, by name: they apply to every place that refers to the part."""
     nodes: int = 0
-    """Parts that were projected."""
+    """Number of parts that were projected."""
     depth: int = 0
-    """Parts around the one that is being projected."""
+    """Nesting depth of the part that is being projected."""
     merged: int = 0
-    """Schemas that were looked into for `allOf`."""
+    """Number of schemas that were searched for `allOf`."""
 
     def part(self, schema: Any, place: SchemaPlace) -> Part:
-        """Return a part of the schema as the provider gets it.
+        """Return a part of the schema in the form for the provider.
 
         Raises:
             NotStrictError: the tool cannot be strict.
@@ -95,27 +95,27 @@ class Context:
             self.depth -= 1
 
     def define(self, name: str, schema: object, place: SchemaPlace) -> None:
-        """Make a part of `$defs`; its losses are kept beside it, whatever becomes of who refers to it."""
+        """Create a part of `$defs`; store its losses with it, whichever parts refer to it."""
         around, self.losses = self.losses, []
         part = self.part(schema, place)
         self.keep(name, part)
         self.losses_of[name], self.losses = self.losses, around
 
     def keep(self, name: str, part: Part) -> None:
-        """Keep a part in `$defs`."""
+        """Store a part in `$defs`."""
         self.defs[name] = self.nullable(part) if part.takes_null else part.schema
         self.codecs[name] = part.codec
 
     def lose(self, place: SchemaPlace, keyword: str, action: Action, detail: str = "") -> None:
-        """Note what the provider's schema does not say."""
+        """Record a rule that the provider's schema does not express."""
         self.losses.append(Loss(path=place.path, keyword=keyword, action=action, detail=detail))
 
     def description(
         self, schema: Mapping[str, Any], place: SchemaPlace, keywords: frozenset[str], *more: str
     ) -> Schema:
-        """Return the description of a part, with what it says nowhere else; empty if there is nothing.
+        """Return the description of a part, with the rules that it expresses nowhere else; or an empty dict.
 
-        `keywords` are those of the schema that the provider's schema has too.
+        `keywords` are the keywords that the provider's schema has too.
         """
         texts = [str(schema.get("description") or "").strip()]
         self.losses += described_limits(schema, place)
@@ -127,7 +127,7 @@ class Context:
         return {"description": text} if text else {}
 
     def json_text(self, schema: object, place: SchemaPlace, keyword: str, what: str = "") -> Part:
-        """Return a part that is sent as the text of its JSON."""
+        """Return a part that is sent as JSON text."""
         whole: Schema = schema if isinstance(schema, dict) else {}
         what = what or _JSON_WORDS.get(str(whole.get("type")), _JSON_VALUE)
         self.lose(place, keyword, "as JSON text")
@@ -143,7 +143,7 @@ class Context:
 
 
 def described_limits(schema: Mapping[str, Json], place: SchemaPlace) -> list[Loss]:
-    """Return the limits in keywords of toolgen's own, which the description of a designed type says."""
+    """Return the limits in toolgen's own keywords, which a designed type has in its description."""
     limits = [keyword for keyword in schema if keyword in _LIMITS]
     return [Loss(path=place.path, keyword=keyword, action="described") for keyword in limits]
 
@@ -157,7 +157,7 @@ _STRUCTURE: Final = frozenset(
 
 
 def nullable(schema: Schema, *, has_nullable: bool) -> Schema:
-    """Return a schema of the same or null."""
+    """Return a schema that also accepts null."""
     if not schema or set(schema) == {"description"}:
         return schema
     if has_nullable:
@@ -175,7 +175,7 @@ def nullable(schema: Schema, *, has_nullable: bool) -> Schema:
 
 
 def with_description(part: Part, description: Schema) -> Part:
-    """Return a part with another description, which does not stand beside a reference."""
+    """Return a part with another description, which cannot be beside a reference."""
     if not description:
         return part
     if "$ref" in part.schema:

@@ -1,4 +1,4 @@
-"""An almost unchanged schema, without keywords that a provider refuses. Models only treat it as a hint."""
+"""An almost unchanged schema, without keywords that a provider rejects. Models only treat it as a hint."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ from .sentences import alternatives, joined, other_rules
 from .structured import ARGUMENTS, Rewritten, rewritten
 
 _NAMED: Final = frozenset(("properties", "patternProperties", "$defs", "definitions", "dependentSchemas"))
-"""Keywords whose keys are names and not keywords."""
+"""Keywords whose value is an object with names as keys."""
 _VALUES: Final = frozenset(
     ("default", "examples", "enum", "const", "example", "required", "dependentRequired")
 )
-"""Keywords that hold no schemas."""
+"""Keywords whose values contain no schemas."""
 _COMBINATORS: Final = ("anyOf", "oneOf", "allOf", "enum", "const", "not", "if", "then", "else")
-"""Keywords that OpenAI and Anthropic refuse at the root of every tool."""
+"""Keywords that OpenAI and Anthropic reject at the root of every tool."""
 _ITEM: Final[Schema] = {"type": ["string", "number", "boolean", "object", "null"]}
-"""Items of which nothing is said: OpenAI refuses an array without items."""
+"""Items of an array without a schema for them: OpenAI rejects an array without items."""
 
 
 def plain(schema: Schema, dialect: Dialect) -> Rewritten:
     """Return the schema for a tool that is not strict.
 
-    It is rewritten only where it has a key that the provider refuses.
+    It is rewritten only if it has a key that the provider rejects.
     """
     pattern = dialect.property_name
     if dialect.is_structured or (pattern and not all(re.fullmatch(pattern, key) for key in _keys(schema))):
@@ -49,7 +49,7 @@ def plain(schema: Schema, dialect: Dialect) -> Rewritten:
 
 
 def _root(schema: Schema, losses: list[Loss]) -> tuple[Schema, str, bool]:
-    """Return an object without combinators, what they say, and whether the schema is its only property."""
+    """Return an object without combinators, their words, and whether the schema is its only property."""
     combinators = [keyword for keyword in _COMBINATORS if keyword in schema]
     words: list[str] = []
     is_object = schema.get("type", "object") == "object" and "$ref" not in schema
@@ -69,14 +69,14 @@ def _root(schema: Schema, losses: list[Loss]) -> tuple[Schema, str, bool]:
 
 
 def _words(keyword: str, value: Any) -> str | None:
-    """Return what a keyword of the root says beside its properties; None if it has what they have not."""
+    """Return the rule of a root keyword in words; None if it has content beyond the root's properties."""
     if keyword in ("anyOf", "oneOf"):
         return alternatives(value)
     return None if keyword in ("allOf", "enum", "const") else other_rules()
 
 
 def _is_recursive(schema: Json) -> bool:
-    """Return whether a reference leads to anything but a part of `$defs`."""
+    """Return whether a reference leads to a place outside of `$defs`."""
     references = (part.get("$ref") for part in objects_in(schema))
     return any(isinstance(each, str) and not each.startswith("#/$defs/") for each in references)
 
@@ -99,7 +99,7 @@ def _keys(schema: Json, is_named: bool = False) -> Iterator[str]:
 
 
 def _cleaned(schema: Json, place: SchemaPlace, losses: list[Loss]) -> Any:
-    """Return a schema without keywords of toolgen's own, objects with properties and arrays with items."""
+    """Return a schema without toolgen's own keywords; objects get properties and arrays get items."""
     if isinstance(schema, list):
         return [_cleaned(item, place.at(index), losses) for index, item in enumerate(schema)]
     if not isinstance(schema, dict):

@@ -1,4 +1,4 @@
-"""The declaration of one tool to a provider, and the way back from the arguments of its models."""
+"""The declaration of one tool to a provider, and the conversion of its arguments in both directions."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ log = logger("toolgen.providers")
 
 _MOST_CACHED: Final = 4096
 _ENUM_SIZES: Final = (None, 250, 50, 0)
-"""The largest enum that stays one, tried in this order until the enums of a tool fit its budget."""
+"""Maximum sizes of an enum that stays one, tried in this order until the tool's enums fit its budget."""
 _MOST_EXAMPLES: Final = 5
 
 
@@ -39,22 +39,22 @@ class Projection:
     tool: str
     """The tool's own name."""
     name: str
-    """The name that the provider is told."""
+    """The name that is sent to the provider."""
     description: str
     schema: Mapping[str, Any]
-    """JSON Schema of the arguments, in what the provider has of it. Not to be changed."""
+    """JSON Schema of the arguments in the provider's keywords. It must not be changed."""
     dialect: Dialect
     is_strict: bool
-    """Whether the provider is asked to hold the model to the schema."""
+    """Whether the request asks the provider to enforce the schema on the model."""
     losses: tuple[Loss, ...] = ()
     """Keywords that the provider's schema lacks, and the reason if the tool should be strict but is not."""
     examples: tuple[Json, ...] = ()
-    """Arguments as the model would send them."""
+    """Example arguments in the form in which the model would send them."""
     codec: ArgumentCodec
 
     @property
     def declaration(self) -> dict[str, Any]:
-        """The declaration of the tool in a request, with `strict` said."""
+        """The declaration of the tool in a request, with an explicit `strict`."""
         facts: dict[str, Any] = {"name": self.name, "description": self.description}
         schema = dict(self.schema)
         match self.dialect.envelope:
@@ -75,7 +75,7 @@ class Projection:
         """Return the arguments that a model sent as a document of the tool's own schema.
 
         Nothing is validated. Text that is not JSON, and values that do not match the provider's schema, stay
-        unchanged, so that the tool's own validator refuses them.
+        unchanged, so that the tool's own validator rejects them.
         """
         try:
             sent = parsed(arguments)
@@ -99,7 +99,7 @@ class Projection:
 def project(
     name: str, description: str, schema: Schema, dialect: str, *, examples: tuple[Json, ...] = ()
 ) -> Projection:
-    """Return a tool in a dialect, strict where the dialect is and the tool can be.
+    """Return a tool in a dialect, strict if the dialect is and the tool can be.
 
     Equal tools are projected once in a process.
 
@@ -109,14 +109,14 @@ def project(
     target = dialect_named(dialect)
     try:
         text = compact([schema, list(examples)])
-    except (TypeError, ValueError, RecursionError) as error:  # it is no JSON, or too deep for one
+    except (TypeError, ValueError, RecursionError) as error:  # not JSON, or nested too deeply
         return _loose(name, description, target, str(error))
     return _projected(text, name, description, target.name)
 
 
 @lru_cache(maxsize=_MOST_CACHED)
 def _projected(text: str, name: str, description: str, dialect_name: str) -> Projection:
-    """Return the projection of the schema and the examples that the text holds; the order of keys counts."""
+    """Return the projection of the schema and the examples in the text; the order of keys matters."""
     dialect = dialect_named(dialect_name)
     try:
         return _projection(text, name, description, dialect)
@@ -148,7 +148,7 @@ def _projection(text: str, name: str, description: str, dialect: Dialect) -> Pro
 
 
 def _loose(name: str, description: str, dialect: Dialect, why: str) -> Projection:
-    """Return a tool whose arguments are sent as the text of their JSON, whatever its schema is."""
+    """Return a tool whose arguments are sent as JSON text, independent of its schema."""
     wire: Schema = {
         "type": "object",
         "properties": {ARGUMENTS: {"type": "string", "description": JSON_OBJECT}},
@@ -169,7 +169,7 @@ def _loose(name: str, description: str, dialect: Dialect, why: str) -> Projectio
 
 
 def without_strict(projection: Projection, made: Projection, why: str) -> Projection:
-    """Return a projection in the plain dialect as that of a tool which is not strict, with the reason.
+    """Return the projection of a tool that is not strict in a strict dialect, with the reason.
 
     `made` is the same tool in the plain dialect.
     """
@@ -178,10 +178,10 @@ def without_strict(projection: Projection, made: Projection, why: str) -> Projec
 
 
 def _strict(schema: Schema, dialect: Dialect) -> Rewritten:
-    """Return the schema in a strict dialect, large enums as words where it would exceed its budget.
+    """Return the schema in a strict dialect; large enums become words if it would exceed its budget.
 
     Raises:
-        NotStrictError: it cannot be said in the dialect, or exceeds a budget of one tool.
+        NotStrictError: the dialect cannot express it, or it exceeds a budget of one tool.
     """
     why = ""
     for size in _ENUM_SIZES:
@@ -201,7 +201,7 @@ def _examples(form: Rewritten, examples: list[Json]) -> list[Json]:
             with bounded():
                 sent.append(form.codec.encode(document))
         except ValueError:
-            continue  # an example with keys that cannot be sent teaches nothing
+            continue  # an example with keys that cannot be sent is useless
     return sent
 
 

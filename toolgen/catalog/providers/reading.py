@@ -1,7 +1,7 @@
-"""Prepares a schema for the dialects of providers: parts that are not JSON Schema are left out.
+"""Prepares a schema for the dialects of providers: parts that are not JSON Schema are omitted.
 
-Schemas come from third-party servers and files. All code behind `readable` can rely on the kinds of the
-values of keywords, and on schemas not being deeper than `MOST_LEVELS`.
+Schemas come from third-party servers and files. All code that uses the result of `readable` can rely on the
+kinds of the values of keywords, and on a nesting depth of at most `MOST_LEVELS`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from .losses import Loss
 from .parts import Schema, SchemaPlace
 
 MOST_LEVELS: Final = 100
-"""Schemas inside each other, and arrays and objects inside each other in a default, an enum, an example."""
+"""Maximum nesting depth of schemas, and of arrays and objects in a default, an enum or an example."""
 _NAMED: Final = frozenset("properties patternProperties $defs definitions dependentSchemas".split())
 _LISTED: Final = frozenset("anyOf oneOf allOf prefixItems".split())
 _SINGLE: Final = frozenset(
@@ -69,7 +69,7 @@ _KINDS: Final[Mapping[str, Callable[[Json], bool]]] = {
 
 
 def readable(schema: Schema) -> tuple[Schema, list[Loss]]:
-    """Return the schema less the keywords whose value is not of their kind, and what was left out."""
+    """Return the schema without keywords whose value has a wrong kind, and the omitted parts."""
     losses: list[Loss] = []
     read = _read(schema, SchemaPlace(), losses, 1)
     return read if isinstance(read, dict) else {}, losses
@@ -104,7 +104,7 @@ def _read(schema: object, place: SchemaPlace, losses: list[Loss], level: int) ->
 
 
 def _exclusive(schema: Schema) -> Schema:
-    """Return the schema with the bounds of draft-04, a limit beside a boolean, as later drafts have them."""
+    """Return the schema with the boolean bounds of draft-04 in the form of later drafts."""
     made = dict(schema)
     for exclusive, limit in _EXCLUSIVE.items():
         if isinstance(made.get(exclusive), bool):

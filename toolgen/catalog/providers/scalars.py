@@ -65,7 +65,7 @@ def _is_pattern_taken(dialect: Dialect, pattern: str) -> bool:
 
 
 def enum_part(ctx: Context, schema: Schema, kinds: Sequence[str], place: SchemaPlace) -> Part:
-    """Return one of some values; those that the type of the schema does not have are left out."""
+    """Return a choice among values, without values that the type of the schema excludes."""
     keyword = "const" if "const" in schema else "enum"
     values = _values([schema["const"]] if keyword == "const" else schema["enum"], kinds)
     takes_null = None in values

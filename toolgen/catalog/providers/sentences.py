@@ -11,16 +11,16 @@ from toolgen.contract.json_value import Json
 from toolgen.shapes.constraints import FLAGS, LIMITS, Constraint
 
 _LONGEST_PATTERN: Final = 160
-"""Characters; a model does not follow a longer one, and each costs tokens."""
+"""Maximum length of a shown pattern, in characters; models ignore longer ones, and each costs tokens."""
 _UNSAID: Final = frozenset(
     "$schema $id $anchor $comment $defs definitions $dynamicAnchor title description type properties "
     "discriminator readOnly writeOnly nullable contentMediaType".split()
 )
-"""Keywords that say nothing of which arguments pass, or that something else says."""
+"""Keywords that do not constrain arguments, or whose rule is expressed elsewhere."""
 
 
 def joined(*texts: str) -> str:
-    """Return the texts as one, each a sentence of its own."""
+    """Return the texts as one text, each as a separate sentence."""
     sentences = [text.strip() for text in texts if text and text.strip()]
     return " ".join(text if text[-1] in ".!?:" else f"{text}." for text in sentences[:-1]) + (
         (" " if len(sentences) > 1 else "") + sentences[-1] if sentences else ""
@@ -28,7 +28,7 @@ def joined(*texts: str) -> str:
 
 
 def shown(value: Json) -> str:
-    """Return a value in words: a text as it is if that is clear, else JSON."""
+    """Return a value in words: a clear text unchanged, any other value as JSON."""
     if (
         isinstance(value, str)
         and value
@@ -46,7 +46,7 @@ def listed(values: Iterable[Json]) -> str:
 
 
 def sentence(keyword: str, value: Json, schema: Mapping[str, Json]) -> str | None:
-    """Return in words what a keyword of the schema says; "" if nothing, None if only code can tell."""
+    """Return the rule of a keyword in words; "" if there is none, None if only code can check it."""
     if keyword in _UNSAID or keyword.startswith("x-"):
         return ""
     make = _SENTENCES.get(keyword)
@@ -57,7 +57,7 @@ def sentence(keyword: str, value: Json, schema: Mapping[str, Json]) -> str | Non
 
 
 def _limit(row: Constraint, value: Json, schema: Mapping[str, Json]) -> str | None:
-    """Return in words what a limit says; "" for a size of 0, None for the booleans of draft-04."""
+    """Return a limit in words; "" for a size of 0, None for the booleans of draft-04."""
     if isinstance(value, bool):
         return None
     if row.takes == "length" and row.side == "low" and not value:
@@ -121,7 +121,7 @@ _SENTENCES: Final[Mapping[str, Callable[[Any, Mapping[str, Json]], str | None]]]
 
 
 def alternatives(branches: Iterable[Any]) -> str | None:
-    """Return in words which keys are needed, where that is all that the branches say; else None."""
+    """Return the required keys in words if the branches define nothing else; otherwise None."""
     groups: list[str] = []
     for branch in branches:
         if not isinstance(branch, Mapping) or not set(branch) <= {"required", "description", "title"}:
@@ -133,14 +133,14 @@ def alternatives(branches: Iterable[Any]) -> str | None:
 
 
 def other_rules() -> str:
-    """Return what is said in the place of rules that only code can tell."""
+    """Return the text that replaces rules that only code can check."""
     return "Further rules are checked when the tool is called."
 
 
 def keyword_sentences(schema: Mapping[str, Json], without: frozenset[str]) -> Iterator[tuple[str, str]]:
-    """Yield the keywords of a schema that are not kept and say something, with their words.
+    """Yield the keywords of a schema that are not in `without` and have a rule, with their words.
 
-    A pattern too long for words has none. A limit in a keyword of toolgen's own is left out: the design
+    A pattern that is too long has no words. A limit in toolgen's own keywords is omitted, because the design
     wrote it into the description.
     """
     for keyword, value in schema.items():

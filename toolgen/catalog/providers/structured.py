@@ -35,7 +35,7 @@ from .unions import (
 )
 
 ARGUMENTS: Final = "arguments"
-"""The only property of the object that stands for arguments which are no plain object."""
+"""The only property of the object that replaces arguments that are not a plain object."""
 _KINDS: Final = ("string", "number", "integer", "boolean", "object", "array", "null")
 _HINTS: Final[Mapping[str, tuple[str, ...]]] = {
     "object": ("properties", "additionalProperties", "required", "patternProperties", "propertyNames"),
@@ -45,7 +45,7 @@ _HINTS: Final[Mapping[str, tuple[str, ...]]] = {
 
 @frozen_record
 class Rewritten:
-    """The schema of a tool's arguments as a provider gets it."""
+    """The schema of a tool's arguments in the form for a provider."""
 
     schema: Schema
     codec: ArgumentCodec
@@ -58,7 +58,7 @@ def rewritten(schema: Schema, dialect: Dialect, enum_size: int | None) -> Rewrit
     """Return the schema in the keywords of a dialect; larger enums become words.
 
     Raises:
-        NotStrictError: it cannot be said in them.
+        NotStrictError: the keywords cannot express it.
     """
     defs: dict[str, Schema] = {}
     ctx = Context(
@@ -118,7 +118,7 @@ def _root_part(ctx: Context, flat: Schema, place: SchemaPlace) -> tuple[Part, st
 
 
 def _says_required(branch: Json) -> bool:
-    """Return whether a branch of the root only says which keys are needed."""
+    """Return whether a branch of the root only defines required keys."""
     return isinstance(branch, dict) and without_annotations(branch).keys() == {"required"}
 
 
@@ -161,7 +161,7 @@ def _part(ctx: Context, schema: Json, place: SchemaPlace) -> Part:
 
 
 def _kinds(schema: Schema) -> Sequence[str]:
-    """Return the types that a schema says or, by its keywords, means; none where it says nothing."""
+    """Return the types that a schema declares or implies by its keywords; none if there are none."""
     kinds = schema.get("type")
     if isinstance(kinds, str):
         return (kinds,) if kinds in _KINDS else ()
@@ -174,7 +174,7 @@ def _kinds(schema: Schema) -> Sequence[str]:
 
 
 def _of_kinds(ctx: Context, schema: Schema, kinds: Sequence[str], place: SchemaPlace) -> Part:
-    """Return a schema of several types as a union of one each."""
+    """Return a schema of several types as a union of single types."""
     shared = {
         key: value for key, value in schema.items() if key in ("description", "title", "default", "examples")
     }
@@ -189,7 +189,7 @@ _FURTHER: Final[Mapping[Holder, str]] = {
     "array": "items prefixItems contains",
     "map": "properties required additionalProperties patternProperties propertyNames dependentRequired",
 }
-"""Keywords that say something of values of one type alone, beside their constraints."""
+"""Keywords that apply to values of only one type, in addition to the type's constraints."""
 _OWN: Final[Mapping[str, frozenset[str]]] = {
     "object" if holder == "map" else holder: frozenset(
         (*(row.keyword for row in held_by(holder) if row.takes != "choice"), *further.split())
@@ -199,7 +199,7 @@ _OWN: Final[Mapping[str, frozenset[str]]] = {
 
 
 def _own(schema: Schema, kind: str) -> Schema:
-    """Return the keywords that say something of values of a type."""
+    """Return the keywords that apply to values of a type."""
     kind = "number" if kind == "integer" else kind
     foreign = frozenset().union(*(names for other, names in _OWN.items() if other != kind))
     return {key: value for key, value in schema.items() if key not in foreign}

@@ -19,11 +19,11 @@ from .parts import Context, NotStrictError, Part, Schema, SchemaPlace, with_desc
 from .sentences import alternatives
 
 _MOST_UNROLLED = 3
-"""Times that a recursive schema is written out where references have to be."""
+"""Maximum number of times that a recursive schema is expanded if references must be."""
 _MOST_OPEN = 12
-"""References inside each other that are written out."""
+"""Maximum nesting depth of expanded references."""
 _MOST_MERGED = 20
-"""Schemas inside each other's `allOf`."""
+"""Maximum nesting depth of `allOf`."""
 _ANNOTATIONS = frozenset(
     "title description default examples example deprecated readOnly writeOnly $comment discriminator "
     "$schema $id $defs definitions".split()
@@ -31,17 +31,17 @@ _ANNOTATIONS = frozenset(
 
 
 def without_annotations(schema: Schema) -> Schema:
-    """Return the keywords that say which values pass."""
+    """Return the keywords that constrain values."""
     return {
         key: value for key, value in schema.items() if key not in _ANNOTATIONS and not key.startswith("x-")
     }
 
 
 def flattened(ctx: Context, schema: Schema, depth: int = 0) -> Schema:
-    """Return the schema without `allOf`, and without anything but annotations beside a reference.
+    """Return the schema without `allOf`, and with only annotations beside a reference.
 
     Raises:
-        UnmergeableError: there is no simple schema that is the same.
+        UnmergeableError: no simple schema is equivalent.
     """
     ctx.merged += 1
     if depth > _MOST_MERGED or ctx.merged > ctx.dialect.budget.nodes:
@@ -71,7 +71,7 @@ def flattened(ctx: Context, schema: Schema, depth: int = 0) -> Schema:
 
 
 def resolved(ctx: Context, schema: Any) -> Any:
-    """Return what a reference leads to, its annotations less; another schema is returned as it is."""
+    """Return the target of a reference that has only annotations beside it; other schemas unchanged."""
     for _ in range(20):
         if not (isinstance(schema, dict) and isinstance(schema.get("$ref"), str)):
             break
@@ -82,7 +82,7 @@ def resolved(ctx: Context, schema: Any) -> Any:
 
 
 def reference_part(ctx: Context, schema: Schema, place: SchemaPlace) -> Part:
-    """Return a reference into `$defs`, or what it leads to where the provider has none."""
+    """Return a reference into `$defs`, or its target if the provider does not support references."""
     reference = str(schema["$ref"])
     target = referred(ctx.root, reference)
     if target is None:
@@ -105,12 +105,12 @@ def reference_part(ctx: Context, schema: Schema, place: SchemaPlace) -> Part:
 
 
 def merged_part(ctx: Context, schema: Schema, flat: Schema, place: SchemaPlace) -> Part:
-    """Return a part that was merged of several, which is one of `$defs` where it leads to itself.
+    """Return a part that was merged from several, as a part of `$defs` if it is recursive.
 
     `flat` is the schema as `flattened` returns it.
 
     Raises:
-        NotStrictError: it leads to itself, and the provider takes no such schema.
+        NotStrictError: it is recursive, and the provider does not accept recursion.
     """
     key = compact(schema)
     count = ctx.open.count(key)
@@ -133,7 +133,7 @@ def merged_part(ctx: Context, schema: Schema, flat: Schema, place: SchemaPlace) 
 
 
 def _has_no_room(ctx: Context) -> bool:
-    """Return whether no further reference is written out."""
+    """Return whether no further reference is expanded."""
     return len(ctx.open) > _MOST_OPEN or ctx.nodes > ctx.dialect.budget.nodes
 
 
@@ -157,9 +157,9 @@ def _definition_name(reference: str, taken: set[str]) -> str:
 
 
 def union_part(ctx: Context, schema: Schema, place: SchemaPlace) -> Part:
-    """Return a union: as an enum where its branches are values, else as `anyOf`.
+    """Return a union: as an enum if its branches are values, otherwise as `anyOf`.
 
-    A union stays one only where what the model sends tells the branch.
+    It stays a union only if the value from the model determines the branch.
     """
     keyword = "anyOf" if "anyOf" in schema else "oneOf"
     if {"anyOf", "oneOf"} <= schema.keys():
@@ -179,7 +179,7 @@ def union_part(ctx: Context, schema: Schema, place: SchemaPlace) -> Part:
 
 
 def noted_as(ctx: Context, keyword: str, own: str, place: SchemaPlace, make: Callable[[], Part]) -> Part:
-    """Return a part that is made by a keyword which is not the schema's own; losses name its own."""
+    """Return a part created from a keyword that is not the schema's own; losses refer to its own one."""
     count = len(ctx.losses)
     part = make()
     made = f"{place.path}/{keyword}/"
@@ -193,7 +193,7 @@ def noted_as(ctx: Context, keyword: str, own: str, place: SchemaPlace, make: Cal
 
 
 def _labelled_values(branches: Sequence[Any]) -> list[Schema]:
-    """Return the branches where each is one value, of which at least one has a title or a description."""
+    """Return the branches if each is a constant, otherwise none."""
     is_enum = all(isinstance(branch, dict) and "const" in branch for branch in branches)
     return list(branches) if is_enum else []
 
@@ -215,10 +215,10 @@ def _enum(rest: Schema, branches: list[Schema]) -> Schema:
 def _branches(
     ctx: Context, rest: Schema, branches: Sequence[Any], keyword: str, place: SchemaPlace
 ) -> list[tuple[object, SchemaPlace]]:
-    """Return the branches with what stands beside the union, which holds for each of them.
+    """Return the branches, each with the keywords beside the union, which apply to all branches.
 
     Raises:
-        UnmergeableError: it cannot be said within each.
+        UnmergeableError: a branch cannot be merged with these keywords.
     """
     outer = without_annotations(rest)
     full = []
@@ -230,7 +230,7 @@ def _branches(
         )
         if has_all:
             full.append((branch, at))
-        elif own is not branch:  # merged where it is projected, as it may lead to itself
+        elif own is not branch:  # merged when it is projected, as it can be recursive
             flattened(ctx, both := {"allOf": [branch, outer]})
             full.append((both, at))
         elif own is not False:
@@ -272,7 +272,7 @@ def _any_of(
 
 
 def _with_own(text: Schema, wire: Schema) -> Schema:
-    """Return the description of a union, with that of its only branch behind it."""
+    """Return the description of a union, followed by the description of its only branch."""
     inner = wire.get("description", "")
     if not inner or inner in text["description"]:
         return text
@@ -285,7 +285,7 @@ def _is_null(ctx: Context, schema: Json) -> bool:
 
 
 def _is_ambiguous(ctx: Context, parts: Sequence[Part]) -> bool:
-    """Return whether one value that the model sends could be meant as one of two branches."""
+    """Return whether one value from the model could belong to two branches."""
     if any(not part.schema or part.schema.keys() == {"description"} for part in parts):
         return True
     kinds = [set(_kinds(ctx, part.schema, set())) for part in parts]
@@ -298,7 +298,7 @@ def _is_ambiguous(ctx: Context, parts: Sequence[Part]) -> bool:
 
 
 def _kinds(ctx: Context, wire: Schema, seen: set[str]) -> Iterator[str]:
-    """Yield the types of what a provider's schema takes; `seen` are parts of `$defs` that were counted."""
+    """Yield the types that a provider's schema accepts; `seen` are parts of `$defs` already visited."""
     name = definition_of(wire.get("$ref"))
     if name in ctx.defs and name not in seen:
         seen.add(name)
