@@ -133,7 +133,7 @@ def show_difference(request: BreakingRequest, *, is_baseline: bool = False) -> O
         code=0,
         output="\n".join(lines).rstrip("\n"),
         notes=_unseen(compared),
-        summary=f"{counted(len(compared.changes), 'change')}; needs a {step_of(compared.changes)} version",
+        summary=f"{counted(len(compared.changes), 'change')}. {_needed_version(compared)}.",
     )
 
 
@@ -345,14 +345,26 @@ def _notes(request: BreakingRequest, judged: Sequence[Judged]) -> tuple[str, ...
 def _summary(compared: _Comparison, judged: Sequence[Judged], refused: int) -> str:
     if not judged:
         return f"no changes since {compared.before.name}"
-    before, after = compared.before.contract.version, compared.after.contract.version
-    versions = f"was {before or 'none'}, is {after or 'none'}"
-    count = f"{counted(len(judged), 'change')} since {compared.before.name}"
-    needed = f"needs a {step_of(compared.changes)} version"
     weakened = sum(each.change.rule.is_weakening for each in judged)
-    guards = f"{weakened} weakened, " if weakened else ""
     undecided = sum(each.change.rule.is_undecided for each in judged)
-    return f"{count}: {refused} refused, {guards}{undecided} undecided; {needed} ({versions})"
+    parts = [f"{counted(len(judged), 'change')} since {compared.before.name}", f"{refused or 'none'} refused"]
+    parts += [f"{weakened} {'weakens' if weakened == 1 else 'weaken'} a guard"] if weakened else []
+    parts += [f"{undecided} undecided"] if undecided else []
+    return f"{', '.join(parts)}. {_needed_version(compared)}; {_version_change(compared)}."
+
+
+def _needed_version(compared: _Comparison) -> str:
+    need = "It needs" if len(compared.changes) == 1 else "They need"
+    return f"{need} a {step_of(compared.changes)} version"
+
+
+def _version_change(compared: _Comparison) -> str:
+    before, after = compared.before.contract.version, compared.after.contract.version
+    if not after:
+        return "no version is set"
+    if after == before:
+        return f"the version is still {after}"
+    return f"the version changed from {before} to {after}" if before else f"the version was set to {after}"
 
 
 def _codes() -> Iterator[Code]:
