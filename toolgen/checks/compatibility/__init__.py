@@ -1,4 +1,4 @@
-"""What a change of a contract breaks: containment of schemas, and changes between two catalogs."""
+"""Breaking changes: containment of schemas, and changes between the contracts of two catalogs."""
 
 from .changes import ContractChange, TextChange, step_made, step_of
 from .comparison import compare, ranked

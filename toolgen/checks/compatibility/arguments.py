@@ -22,13 +22,13 @@ _ABSENT: Final = object()
 _TEXTS: Final = frozenset(("title", "description", "examples", "deprecated", "default", "$comment"))
 _PART: Final = "/payload"
 _OF_VALUES: Final = frozenset(("enum", "anyOf", "oneOf"))
-"""Keywords that a value does not fit without saying which limit it is beyond."""
+"""Keywords whose gaps do not tell which limit a value exceeds."""
 
 
 def argument_changes(
     tool: str, before: SchemaDocument, after: SchemaDocument, *, injected: tuple[set[str], set[str]]
 ) -> Iterator[ContractChange]:
-    """Yield the changes of arguments; `injected` are the fields that the server filled, and fills now."""
+    """Yield the changes of arguments; `injected` has the fields that the server filled before and after."""
     is_faulty = bool(before.fault or after.fault)
     asked = set() if is_faulty else properties_of(after).keys() - properties_of(before).keys()
     for name in sorted(injected[0] - injected[1] - asked):
@@ -116,7 +116,7 @@ def _loosened(
     for gap in contains(before, after):
         name = key_of(gap)
         is_limit = gap.keyword in LIMITS or _limits_values(before, gap)
-        if gap.is_undecided or gap.keyword not in RULES:  # such as `if`, of which nobody knows what it limits
+        if gap.is_undecided or gap.keyword not in RULES:  # for example `if`: what it limits is unknown
             is_limit |= _has_limits(resolved(before.schema, gap.large))
         if (gap.is_undecided and not is_limit) or (gap.path[:1] or (gap.name,))[0] in listed:
             continue
@@ -147,7 +147,7 @@ def _has_limits(schema: object) -> bool:
 
 
 def _limits_values(before: SchemaDocument, gap: Gap) -> bool:
-    """Return whether a schema had limits for the kind of the new values that its list or branches refuse."""
+    """Return whether the old schema limited the kind of a new value that its enum or branches refuse."""
     if gap.keyword not in _OF_VALUES:
         return False
     nodes = spread([SchemaNode(before, gap.large, resolved(before.schema, gap.large))])
@@ -157,7 +157,7 @@ def _limits_values(before: SchemaDocument, gap: Gap) -> bool:
 
 
 def _values_at(document: Json, path: Sequence[str]) -> list[Json]:
-    """Return the values to which the keys of a gap lead in a document."""
+    """Return the values of a document at the path of a gap."""
     values = [document]
     for step in path:
         held = [each for each in values if isinstance(each, list | dict)]
@@ -192,7 +192,7 @@ def _plain(part: Json) -> object:
 
 
 def _witness(before: SchemaDocument, after: SchemaDocument, name: str) -> Gap | None:
-    """Return the gap that a removed argument leaves; None if the new schema takes any key."""
+    """Return the gap of a removed argument; None if the new schema accepts any key."""
     gaps = contains(after, before)
     return next(
         (gap for gap in gaps if not gap.path and gap.keyword == "additionalProperties" and gap.name == name),

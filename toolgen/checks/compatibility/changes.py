@@ -23,7 +23,7 @@ _SHOWN_AS: Final = {"suspended_calls": "suspended calls", "generated_code": "gen
 
 @frozen_record
 class TextChange:
-    """A text that models or people read, before and after; "" if there was or is none."""
+    """A changed text for models or people; a side without the text is "" here."""
 
     pointer: str
     """JSON Pointer into the entries of both sides."""
@@ -31,7 +31,7 @@ class TextChange:
     after: str
 
     def lines(self) -> Iterator[str]:
-        """Yield the lines of a diff, under the place of the text."""
+        """Yield a header with the pointer of the text, then the lines of a diff."""
         yield f"@@ {printable(self.pointer)} @@"
         sides = self.before.split("\n"), self.after.split("\n")
         _, _, _, *lines = unified_diff(*sides, n=1, lineterm="")
@@ -44,18 +44,18 @@ class ContractChange:
 
     rule: ChangeRule
     tool: str
-    """Id of what changed."""
+    """Id of the changed tool, agent or completion."""
     message: str
-    """A sentence that names it."""
+    """Sentence that describes the change."""
     before: str = ""
     after: str = ""
     """JSON Pointers into the entries of both sides; "" if there is none."""
     argument: str = ""
-    """The argument, or the field, that it is about."""
+    """Argument, field or other part that changed."""
     witness: tuple[Any, ...] = ()
-    """A document that one side accepts and the other refuses; empty if no document shows it."""
+    """Document that one side accepts and the other refuses; empty if none was found."""
     breaks: str = ""
-    """Letters of `PARTIES`; those of the rule, where this change is no milder."""
+    """Letters of `PARTIES`; the letters of the rule, unless this change is milder."""
     texts: tuple[TextChange, ...] = ()
     """The texts that changed."""
 
@@ -64,19 +64,19 @@ class ContractChange:
         return self.rule.code
 
     def parties(self, *, in_behaviour: bool) -> tuple[Party, ...]:
-        """Return whom it breaks, in documents or in behaviour."""
+        """Return the parties that the change breaks, in documents or in behaviour."""
         return tuple(PARTIES[each.upper()] for each in self.breaks if each.islower() == in_behaviour)
 
     @property
     def step(self) -> Step:
-        """The step of the version that it asks for."""
+        """Version step that the change requires."""
         if self.rule.step == "major" and self.rule.breaks and not set(self.breaks) & {"C", "R", "W"}:
             return "minor"
         return self.rule.step
 
     @property
     def kinds(self) -> frozenset[Kind]:
-        """What it can be refused for."""
+        """Kinds for which the change can be refused."""
         facts: dict[Kind, object] = {
             "weakened": self.rule.is_weakening,
             "undecided": self.rule.is_undecided,
@@ -87,7 +87,7 @@ class ContractChange:
 
     @property
     def place(self) -> str:
-        """What it is about, as `--allow` names it: the tool, or the tool and the argument."""
+        """Place of the change for `--allow`: the tool, or the tool and the argument."""
         return f"{self.tool}:{self.argument}" if self.argument else self.tool
 
     def shown_witness(self) -> str:
@@ -96,7 +96,7 @@ class ContractChange:
         return "".join(text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}…" for text in texts)
 
     def sentence(self) -> str:
-        """Return the change in sentences: what, whom it breaks, and the document that shows it."""
+        """Return the change in sentences: the message, the broken parties and the witness."""
         text = f"{printable(self.tool)}: {visible(self.message)}."
         if self.rule.is_weakening:
             text = f"Weakened: {text}"
@@ -108,7 +108,7 @@ class ContractChange:
         return f"{text} Shown by {visible(witness)}." if witness else text
 
     def lines(self) -> list[str]:
-        """Return the change in sentences, and the texts that changed as the lines of a diff."""
+        """Return the sentences of the change, followed by the changed texts as diff lines."""
         return [self.sentence(), *(line for text in self.texts for line in text.lines())]
 
 
@@ -130,7 +130,7 @@ def change(
 
 
 def step_of(changes: Iterable[ContractChange]) -> Step:
-    """Return the step of the version that all of them ask for."""
+    """Return the largest version step that the changes require."""
     steps: list[Step] = ["patch", *(each.step for each in changes)]
     return max(steps, key=STEPS.index)
 
@@ -155,18 +155,18 @@ def _is_version(text: str) -> bool:
 
 
 def properties_of(document: SchemaDocument) -> Mapping[str, Any]:
-    """Return the named properties of the root of a schema, with references and `allOf` followed."""
+    """Return the named properties at the root of a schema, with references and `allOf` followed."""
     flat = flatten((document.root,))
     return {name: part for properties in flat.of("properties") for name, part in properties.items()}
 
 
 def place(part: str, pointer: str) -> str:
-    """Return the pointer into an entry of a place in one of its schemas."""
+    """Return the pointer from an entry to a place in the schema of one of its parts."""
     return f"{part}/schema{pointer}"
 
 
 def key_of(gap: Gap) -> str:
-    """Return the keys to the value of a gap, as a person writes them: `filter.sites[].name`."""
+    """Return the path to the value of a gap in readable form: `filter.sites[].name`."""
     text = ""
     for step in (*gap.path, *((gap.name,) if gap.name else ())):
         text += "[]" if step == "*" else f".{escaped(step)}" if text else escaped(step)

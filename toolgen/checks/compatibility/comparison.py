@@ -18,7 +18,7 @@ Entry = Mapping[str, Any]
 
 
 def compare(before: Contract, after: Contract) -> list[ContractChange]:
-    """Return the changes from one contract to another; empty if both say the same."""
+    """Return the changes from one contract to another; empty if both are equal."""
     moved = _moved(before.tools, after.tools)
     return [
         *_tools(before, after, moved),
@@ -28,7 +28,7 @@ def compare(before: Contract, after: Contract) -> list[ContractChange]:
 
 
 def _moved(before: Mapping[str, Entry], after: Mapping[str, Entry]) -> dict[str, str]:
-    """Return the new ids of tools or agents that kept their name; of several, the most similar id."""
+    """Map old ids of tools or agents to new ids with the same name; the most similar id wins."""
     gone = {id_: wire_name(entry) for id_, entry in before.items() if id_ not in after}
     new = {id_: wire_name(entry) for id_, entry in after.items() if id_ not in before}
     pairs = [(id_, other) for id_ in gone for other in new if gone[id_] == new[other]]
@@ -124,7 +124,7 @@ def _result(
         documents = sides[0].document(before["result"]), sides[1].document(after["result"])
         is_bounded_new = ("bounded" in before) != ("bounded" in after)
         changes = result_changes(tool, *documents, is_bounded_new=is_bounded_new)
-        if "lenient" in before:  # its readers were promised nothing
+        if "lenient" in before:  # consumers could not rely on the declared result
             changes = (replace(each, breaks=each.breaks.replace("R", "")) for each in changes)
         elif "lenient" in after:
             message = "the result can be any value: an answer that does not match is passed on as received"
@@ -192,9 +192,10 @@ def _agents(before: Contract, after: Contract, moved: Mapping[str, str]) -> Iter
 def _agent_approvals(
     id_: str, earlier: str, before: Contract, after: Contract, moved: Mapping[str, str]
 ) -> Iterator[ContractChange]:
-    """Yield the changes of approvals that an agent sets differently from the tool.
+    """Yield the changes of approvals that an agent sets for its tools.
 
-    Of a tool that the agent did not have, it is compared with how the tool itself asked.
+    If the agent did not have a tool before, the old side is the approval of the tool itself, and only
+    weakened guards are reported.
     """
     sides, ids = (before, after), {now: earlier for earlier, now in moved.items()}
     old, new = (
@@ -218,7 +219,7 @@ def _agent_approvals(
 
 
 def _tools_of(agent: Entry) -> dict[str, str]:
-    """Return the names by which the models of an agent call its tools, by id."""
+    """Return the wire names of an agent's tools by id."""
     return {str(tool["id"]): str(tool.get("name", "")) for tool in agent.get("tools", ())}
 
 
@@ -245,7 +246,7 @@ def _completions(before: Contract, after: Contract) -> Iterator[ContractChange]:
 
 
 def ranked(changes: Iterable[ContractChange]) -> list[ContractChange]:
-    """Return the changes in the order of lists: guards, breaks, undecided, behaviour, texts, the rest."""
+    """Return the changes sorted for display: guards, breaks, undecided, behaviour, texts, the rest."""
 
     def rank(each: ContractChange) -> int:
         if each.rule.is_weakening:

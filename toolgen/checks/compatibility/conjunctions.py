@@ -1,7 +1,7 @@
-"""What several schemas that look at one value say together of it, as far as it is plain.
+"""Conjunctions: the merged keywords of several schemas that apply to one value.
 
-What is not understood here is left out: a conjunction then takes more than it does, and so no proof that
-starts from it is wrong.
+Unsupported keywords are left out. A conjunction then accepts more values than its schemas do, so a proof
+that starts from it stays correct.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ from .documents import SchemaNode, accepts, matches
 from .limits import ROWS
 
 Conjunction: TypeAlias = tuple[SchemaNode, ...]
-"""Schemas that all look at one value."""
+"""Schemas that all apply to one value."""
 UnionKey: TypeAlias = tuple[tuple[int, str], str]
-"""A place and its keyword, `anyOf` or `oneOf`."""
+"""Key of a schema, and its keyword `anyOf` or `oneOf`."""
 
 ALL: Final = frozenset(("null", "boolean", "integer", "fraction", "string", "array", "object"))
 """The kinds of values; a number is an integer, by value, or a fraction."""
@@ -42,7 +42,7 @@ BOUNDS: Final = {
 }
 """The rows of keywords that bound a number or a size."""
 LIMITS: Final = frozenset((*BOUNDS, *ROWS))
-"""The keywords that limit a value or a size, toolgen's own for dates and decimals included."""
+"""The keywords that limit a value or a size, including toolgen's own for dates and decimals."""
 STEP: Final = limits_of("number", "step")[0].keyword
 UNIQUE: Final = FLAGS[0].keyword
 SIZES: Final = {kind: lengths_of(holder) for kind, holder in _HOLDERS.items()}
@@ -67,15 +67,15 @@ def kind_of(value: object) -> str:
 
 @dataclass(slots=True)
 class Flat:
-    """What a conjunction says, with references and `allOf` followed."""
+    """The merged keywords of a conjunction, with references and `allOf` followed."""
 
     nodes: list[SchemaNode] = field(default_factory=list)
-    """The objects that say it."""
+    """The schema objects of the conjunction."""
     kinds: frozenset[str] = ALL
     values: dict[Any, Any] | None = None
-    """The only values, by identity; None if they are not listed."""
+    """Accepted values by identity; None if the schemas do not list values."""
     unions: list[tuple[UnionKey, list[SchemaNode]]] = field(default_factory=list)
-    """Branches of which one at least takes the value."""
+    """Unions that are not merged; a value has to fit at least one branch of each."""
     is_empty: bool = False
 
     def of(self, keyword: str) -> Iterator[Any]:
@@ -83,7 +83,7 @@ class Flat:
         return (node.schema[keyword] for node in self.nodes if keyword in node.schema)
 
     def bound(self, *keywords: str) -> tuple[Constraint, Fraction] | None:
-        """Return the tightest limit of keywords of one side."""
+        """Return the tightest limit of keywords that are either all lower or all upper limits."""
         rows = map(BOUNDS.__getitem__, keywords)
         limits = [(row, exact_number(limit)) for row in rows for limit in self.of(row.keyword)]
         if not limits:
@@ -110,7 +110,7 @@ class Flat:
 def flatten(conjunction: Conjunction, chosen: frozenset[UnionKey] = frozenset()) -> Flat:
     """Return the merged keywords of a conjunction, with the branches of the unions in `chosen`.
 
-    Nobody may change what is returned.
+    The result is cached, so callers must not change it.
     """
     flat = Flat()
     seen: set[tuple[int, str]] = set()
@@ -170,7 +170,7 @@ def _drop_kinds(flat: Flat) -> None:
 
 
 def property_of(nodes: Iterable[SchemaNode], name: str) -> Conjunction:
-    """Return all that objects say of the value under a key."""
+    """Return the schemas that apply to the value under a key."""
     return tuple(part for node in nodes for part in _of_key(node, name))
 
 
@@ -188,9 +188,9 @@ def _of_key(node: SchemaNode, name: str) -> Iterator[SchemaNode]:
 
 
 def unnamed_keys(flat: Flat, covered: frozenset[str]) -> Iterator[tuple[str, Conjunction]]:
-    """Yield the schemas of the further keys of an object, for each pattern and for keys without one.
+    """Yield each pattern with its schema, then "" with the schemas of keys without a pattern.
 
-    With each comes the pattern; those in `covered` are left out.
+    Patterns in `covered` are left out.
     """
     for node in flat.nodes:
         for pattern, part in node.children("patternProperties"):
@@ -201,7 +201,7 @@ def unnamed_keys(flat: Flat, covered: frozenset[str]) -> Iterator[tuple[str, Con
 
 
 def item_of(nodes: Iterable[SchemaNode], place: int) -> Conjunction:
-    """Return all that arrays say of the item at a place."""
+    """Return the schemas that apply to the item at an index."""
     parts = []
     for node in nodes:
         first = node.schema.get("prefixItems", ())
@@ -213,7 +213,7 @@ def item_of(nodes: Iterable[SchemaNode], place: int) -> Conjunction:
 
 
 def listed_items(flat: Flat) -> int:
-    """Return how many items are described each by itself."""
+    """Return the number of items that have a schema of their own in `prefixItems`."""
     return max((len(first) for first in flat.of("prefixItems")), default=0)
 
 
@@ -231,7 +231,7 @@ class Emptiness:
         self._results: dict[object, bool] = {}
 
     def of(self, conjunction: Conjunction, chosen: frozenset[UnionKey] = frozenset(), depth: int = 0) -> bool:
-        """Return whether no value fits."""
+        """Return whether it is proved that no value fits."""
         key = frozenset(node.key for node in conjunction), chosen
         if key in self._results:
             return self._results[key]

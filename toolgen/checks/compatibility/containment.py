@@ -1,4 +1,4 @@
-"""Whether one schema accepts all that another accepts: a proof, a document of the difference, or neither."""
+"""Containment of schemas: the result is a proof, a document that shows the difference, or neither."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from .proof import MOST_STEPS, Gap, Proof
 def contains(large: SchemaDocument, small: SchemaDocument, most_steps: int = MOST_STEPS) -> tuple[Gap, ...]:
     """Return the gaps: values of the smaller schema that the larger one does not accept.
 
-    It does without a gap, and does not where one has a witness; else nobody can tell.
+    Without gaps, the larger schema contains the smaller one. If a gap has a witness, it does not. Otherwise
+    the result is undecided.
     """
     for document in (small, large):
         if document.fault and small.written != large.written:

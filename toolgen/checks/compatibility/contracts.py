@@ -23,7 +23,7 @@ _HINTS: Final = {
 
 @frozen_record
 class Contract:
-    """What one side promises."""
+    """The contract of one side of a comparison."""
 
     tools: Mapping[str, Mapping[str, Any]]
     """Entries of the catalog by id."""
@@ -31,10 +31,10 @@ class Contract:
     completions: Mapping[str, Mapping[str, Any]]
     version: str = ""
     has_notes: bool = False
-    """No `format` is checked, as in what MCP servers list."""
+    """Whether every `format` is an annotation only, as in the tools of MCP servers."""
 
     def document(self, part: Mapping[str, Any]) -> SchemaDocument:
-        """Return the schema of a part of an entry, such as its payload, to be compared."""
+        """Return the schema of one part of an entry, for example its payload, for a comparison."""
         noted = None if self.has_notes else tuple(part.get("noted_formats", ()))
         return SchemaDocument(part.get("schema", True), noted)
 
@@ -50,7 +50,7 @@ def contract_of(catalog: Catalog) -> Contract:
 
 
 def contract_of_server(tools: Iterable[Mapping[str, Json]], version: str = "") -> Contract:
-    """Return the contract of an MCP server with these tools, which have the keys of the protocol."""
+    """Return the contract of an MCP server with these tools, in the format of the protocol."""
     return Contract(
         tools={str(tool["name"]): _entry(tool) for tool in tools},
         agents={},
@@ -64,7 +64,7 @@ def _entry(tool: Mapping[str, Any]) -> dict[str, Json]:
     entry = {
         key: tool[key] for key in ("name", "title", "description", "annotations", "icons") if key in tool
     }
-    if tool.get("title") and tool.get("annotations", {}).get("title") == tool["title"]:  # said twice
+    if tool.get("title") and tool.get("annotations", {}).get("title") == tool["title"]:  # a duplicate
         entry["annotations"] = {key: hint for key, hint in tool["annotations"].items() if key != "title"}
     entry |= {"id": str(tool["name"]), "payload": {"schema": tool["inputSchema"]}}
     return {**entry, "result": {"schema": tool["outputSchema"]}} if "outputSchema" in tool else entry
@@ -75,7 +75,7 @@ def _by_id(entries: Iterable[Mapping[str, Json]]) -> dict[str, Mapping[str, Json
 
 
 def wire_name(entry: Mapping[str, Json]) -> str:
-    """Return the name by which models call a tool; entries of Goa-AI have it only in their ids."""
+    """Return the wire name of a tool; Goa-AI entries contain it only in their ids."""
     return str(entry.get("name") or str(entry.get("id", "")).rpartition(".")[2])
 
 

@@ -13,11 +13,11 @@ from .documents import SchemaDocument, SchemaNode
 from .masks import inside, spread
 
 _MOST: Final = 2_000
-"""Pairs of places that are looked at."""
+"""Maximum number of pairs of places to compare."""
 
 
 def default_changes(tool: str, before: SchemaDocument, after: SchemaDocument) -> Iterator[ContractChange]:
-    """Yield the defaults that changed; whoever has to send a key asks for no default."""
+    """Yield the changed defaults of keys that are optional on both sides."""
     waiting: list[tuple[str, list[SchemaNode], list[SchemaNode]]] = [("", [before.root], [after.root])]
     seen: set[Any] = set()
     while waiting and len(seen) < _MOST:

@@ -1,4 +1,4 @@
-"""A schema for comparisons in JSON Schema 2020-12, with the further checks of codecs."""
+"""A schema for comparisons in JSON Schema 2020-12, with the additional checks of codecs."""
 
 from __future__ import annotations
 
@@ -40,11 +40,11 @@ class SchemaNode(NamedTuple):
 
     @property
     def key(self) -> tuple[int, str]:
-        """What is equal for the same place."""
+        """Key that is equal for the same place of the same document."""
         return self.document.number, self.pointer
 
     def child(self, *tokens: str | int) -> SchemaNode:
-        """Return the schema that some keyword here has."""
+        """Return the schema at these keywords, names or indexes below this one."""
         schema, pointer = self.schema, self.pointer
         for token in tokens:
             schema = schema[token]
@@ -52,7 +52,7 @@ class SchemaNode(NamedTuple):
         return SchemaNode(self.document, pointer, schema)
 
     def children(self, keyword: str) -> Iterator[tuple[Any, SchemaNode]]:
-        """Yield each schema in the list or the object of a keyword, with its place or its name."""
+        """Yield index or name and schema for each entry in the list or object of a keyword."""
         held = self.schema.get(keyword, ())
         names = held if isinstance(held, dict) else range(len(held))
         for name in names:
@@ -69,10 +69,10 @@ class SchemaNode(NamedTuple):
 
 
 class SchemaDocument:
-    """One schema; `fault` says why it cannot be compared, and is "" if it can."""
+    """One schema; `fault` is the reason if it cannot be compared, otherwise ""."""
 
     def __init__(self, schema: object, noted: Collection[str] | None = ()) -> None:
-        """Take a JSON Schema, and the pointers of formats that no codec checks; None for all of them."""
+        """Read a JSON Schema; `noted` has the pointers of formats that no codec checks, None for all."""
         self.number = next(_NUMBERS)
         self.written = schema
         read = upgraded(schema)
@@ -106,7 +106,7 @@ class SchemaDocument:
         return bool(_validator(self, tuple(node.pointer for node in nodes))(value))
 
     def validator(self, pointers: tuple[str, ...]) -> Any:
-        """Return the function that says whether places of this document accept a value."""
+        """Return a function that checks whether all these places of the document accept a value."""
         places = [{"$ref": f"{self._uri}#{quote(pointer, safe=_SAFE)}"} for pointer in pointers]
         return rs.Draft202012Validator(
             {"allOf": places},
@@ -130,12 +130,12 @@ def accepts(nodes: tuple[SchemaNode, ...], value: object) -> bool:
 
 @lru_cache(16_384)
 def matches(pattern: str, text: str) -> bool:
-    """Return whether a text has a match of a pattern, by ECMA-262."""
+    """Return whether a pattern matches somewhere in a text, by the rules of ECMA-262."""
     return bool(rs.Draft202012Validator({"pattern": pattern}).is_valid(text))
 
 
 def lone(schema: object) -> SchemaNode:
-    """Return a schema without a document, such as `{"type": "string"}`."""
+    """Return the root of a new document with this schema, for example `{"type": "string"}`."""
     return _alone(json.dumps(schema, sort_keys=True))
 
 

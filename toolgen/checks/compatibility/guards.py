@@ -20,7 +20,7 @@ _APPROVAL: Final = "/confirmation/payload"
 _NOTHING: Final[Mapping[str, Json]] = {"schema": {"type": "object", "additionalProperties": False}}
 """Payload of an approval without a type."""
 _DERIVED: Final = frozenset(("id", "name", "service", "toolset", "digest", "output", "assumed_destructive"))
-"""Keys of an entry that say nothing of their own."""
+"""Keys of an entry that are derived or compared elsewhere, so their changes are not listed as texts."""
 _ABOUT: Final = {
     "argument": "payload",
     "default": "payload",
@@ -33,7 +33,7 @@ _ABOUT: Final = {
     "long": "long_running",
     "deprecated": "deprecated",
 }
-"""The key that a change without a place is about, by the first word of its code."""
+"""Entry key of a change without pointers, by the first word of its code."""
 _TEXTS: Final = frozenset(
     (
         *"title description instructions toolset_title toolset_instructions".split(),
@@ -42,9 +42,9 @@ _TEXTS: Final = frozenset(
 )
 """Keys whose texts models and people read."""
 _TEXTS_BY_NAME: Final = frozenset(("prompts",))
-"""Keys of objects whose values are such texts."""
+"""Keys of objects whose values are texts for models and people."""
 _NAMES: Final = ("id", "kind", "name", "toolset", "const")
-"""Keys that tell the objects of an array apart."""
+"""Keys that identify the objects of an array."""
 _RUN_LIMITS: Final = (
     "max_tool_calls",
     "max_consecutive_failed_tool_calls",
@@ -69,7 +69,7 @@ _HINT_TEXTS: Final = {
 
 
 def guard_changes(tool: str, before: Entry, after: Entry) -> Iterator[ContractChange]:
-    """Yield the changes of questions, limits, hints and acknowledgements."""
+    """Yield the changes of approvals, limits, hints, acknowledgements and bounds."""
     yield from _confirmation(tool, before.get("confirmation"), after.get("confirmation"))
     yield from _run_limits(tool, before, after)
     old, new = hints_of(before), hints_of(after)
@@ -142,7 +142,7 @@ def _looser(tool: str, pointer: str, message: str) -> ContractChange:
 
 
 def _is_within(when: Entry, other: Entry) -> bool:
-    """Return whether the other condition asks a person wherever this one does; each field has to fit."""
+    """Return whether the other condition requires approval whenever this one does, field by field."""
     return all(
         name in when and {*map(identity, when[name])} <= {*map(identity, values)}
         for name, values in other.items()

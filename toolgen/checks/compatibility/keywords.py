@@ -26,7 +26,7 @@ ANNOTATIONS: Final = frozenset(
 _PARTS: Final = {"if": ("then", "else"), "contains": ("minContains", "maxContains")}
 """Keywords that change the meaning of another one."""
 _LONGEST_SHOWN: Final = 80
-"""Characters of a value in a reason."""
+"""Maximum number of characters of a value in a reason."""
 
 
 def prove(case: Case) -> list[Gap]:
@@ -43,8 +43,8 @@ def prove(case: Case) -> list[Gap]:
 
 
 def _says(case: Case, keyword: str) -> bool:
-    """Return whether the smaller side says the same by a keyword that is not understood."""
-    depends = keyword.startswith("unevaluated")  # on all that stands beside it
+    """Return whether the smaller side has the same unsupported keyword with the same value."""
+    depends = keyword.startswith("unevaluated")  # on all adjacent keywords
     return not depends and case.says(keyword, *_PARTS.get(keyword, ()))
 
 
@@ -57,7 +57,7 @@ def _type(case: Case) -> list[Gap]:
 
 
 def _names(kinds: frozenset[str]) -> str:
-    """Return the types of some kinds as words."""
+    """Return the JSON Schema types of some kinds, joined by "or"."""
     names = kinds - NUMBERS | {"number"} if "fraction" in kinds else kinds
     return " or ".join(sorted(names)) or "nothing"
 

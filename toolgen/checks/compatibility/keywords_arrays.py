@@ -1,4 +1,4 @@
-"""The proof of the keywords of arrays."""
+"""Proofs for the keywords of arrays."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _SHORTEST, _LONGEST = SIZES["array"]
 
 
 def _items(case: Case) -> list[Gap]:
-    """Return the gaps of all items behind those that are described each by itself."""
+    """Return the gaps of the items that `prefixItems` of the larger schema does not describe."""
     first = len(case.large.schema.get("prefixItems", ()))
     if "array" not in case.flat.kinds or _most(case) <= first:
         return []
@@ -40,7 +40,7 @@ def _first_items(case: Case) -> list[Gap]:
 
 
 def _most(case: Case) -> float:
-    """Return how many items there are at most; one that no value fits is never there."""
+    """Return the maximum number of items; an array ends before an item that no value fits."""
     bound = case.flat.bound(_LONGEST)
     most = float("inf") if bound is None else float(bound[1])
     last = listed_items(case.flat)
@@ -68,7 +68,7 @@ def _holding(case: Case, place: int) -> Callable[[object], Iterator[object]]:
 
 
 def _is_large(document: Json, times: int) -> bool:
-    """Return whether so many of a document are more than is reasonable to make."""
+    """Return whether this many copies of a document are too large to create."""
     return isinstance(document, (str, list)) and len(document) * times > 2_000_000
 
 

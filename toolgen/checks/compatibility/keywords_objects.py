@@ -1,4 +1,4 @@
-"""The proof of the keywords of objects."""
+"""Proofs for the keywords of objects."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def _other_properties(case: Case) -> list[Gap]:
 
 
 def _unknown_key(case: Case, name: str, small: Conjunction) -> list[Gap]:
-    """Return the gap of a key that the larger side does not take."""
+    """Return the gap of a key that the larger side does not accept."""
     if case.proof.emptiness.of(small):
         return []
     gap = case.gap(
@@ -74,7 +74,7 @@ def _unknown_key(case: Case, name: str, small: Conjunction) -> list[Gap]:
 
 
 def _names(case: Case) -> dict[str, None]:
-    """Return the keys that the smaller side names."""
+    """Return the keys in `properties` and `required` of the smaller side."""
     names = {name: None for properties in case.flat.of("properties") for name in properties}
     return {**names, **required_of(case.flat)}
 
@@ -145,7 +145,7 @@ def _is_closed(case: Case) -> bool:
 
 
 def count_fits(case: Case, row: Constraint, wanted: Fraction) -> bool:
-    """Return whether the keys that there have to be, or can be, are within a limit of their number."""
+    """Return whether the number of required keys, or of possible keys, is within a limit."""
     if row.side == "low":
         return len(required_of(case.flat)) >= wanted
     possible = [name for name in _names(case) if not _is_absent(case, name)]

@@ -1,6 +1,6 @@
-"""Limits of values that are texts in JSON, such as dates and decimals, and formats, as codecs check them.
+"""Limits of values that are strings in JSON (dates, decimals) and formats, as codecs check them.
 
-A validator of JSON Schema takes both for annotations, so that it is given these checks as its own.
+JSON Schema validators treat both as annotations, so jsonschema-rs gets these checks as extensions.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from toolgen.shapes.lexical import BYTES, DATE, DATETIME, DECIMAL, DURATION, STR
 ROWS: Final[Mapping[str, Constraint]] = MappingProxyType(
     {row.keyword: row for row in (*CONSTRAINTS, *OF_BYTES) if row.is_annotation}
 )
-"""The constraints that toolgen has beyond JSON Schema, by keyword."""
+"""Constraints that toolgen adds to JSON Schema, by keyword."""
 _STEP: Final = next(row for row in ROWS.values() if row.takes == "step")
 _DURATIONS: Final = TypeAdapter(dt.timedelta)
 
 
 def kind_of(schema: Mapping[str, Any]) -> str:
-    """Return which kind of text a schema has: date, datetime, duration, decimal, bytes; "" for another."""
+    """Return the kind of text: date, datetime, duration, decimal or bytes; "" for other schemas."""
     match schema:
         case {"format": "date"}:
             return "date"
@@ -44,7 +44,7 @@ def kind_of(schema: Mapping[str, Any]) -> str:
 
 
 def value_of(kind: str, text: Any) -> Any:
-    """Return the value of a text, of bytes their number; None if it has none."""
+    """Return the value of a text, for bytes their number; None if the text is invalid."""
     with suppress(ValueError, ArithmeticError):
         match kind:
             case "date":
@@ -63,7 +63,7 @@ def value_of(kind: str, text: Any) -> Any:
 
 
 def implies(had: tuple[Constraint, object], wanted: tuple[Constraint, object]) -> bool:
-    """Return whether a bound keeps every value within another one."""
+    """Return whether every value within the first bound is also within the second one."""
     (row, limit), (other, bound) = had, wanted
     if row.side is None or row.side != other.side:
         return False
@@ -73,12 +73,12 @@ def implies(had: tuple[Constraint, object], wanted: tuple[Constraint, object]) -
 
 
 def is_multiple(value: Json, step: Json) -> bool:
-    """Return whether a value of some kind is a multiple of a step of it."""
+    """Return whether a value is a multiple of a step of the same kind."""
     return _STEP.passes(value, step)
 
 
 def _limit(keyword: str) -> type:
-    """Return the class by which jsonschema-rs checks a keyword."""
+    """Return a validator class for a keyword, for jsonschema-rs."""
     row = ROWS[keyword]
 
     class Limit:

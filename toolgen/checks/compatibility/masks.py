@@ -1,4 +1,4 @@
-"""Which masks of sensitive values came and went, in every type of a tool."""
+"""Changes of the masks of sensitive values, in every type of a tool."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ Entry = Mapping[str, Any]
 _UNLESS: Final = "~!"
 _AGAIN: Final = "~^"
 _EVERY: Final = "*"
-"""The steps of a place that are no keys (`toolgen.shapes.sensitive`)."""
+"""The steps of a place that are not keys (`toolgen.shapes.sensitive`)."""
 _OTHERS: Final = "additionalProperties"
 
 
 def types_by_place(entry: Entry) -> dict[str, tuple[str, Entry]]:
-    """Return the parts of an entry with a schema, with their pointers, by their names for people."""
+    """Return the pointer and the entry of each part with a schema, by the part's display name."""
     named = {"payload": ("payload",), "result": ("result",), "approval": ("confirmation", "payload")}
     named |= {"acknowledgement": ("long_running", "ack"), "progress": ("long_running", "progress")}
     parts: dict[str, tuple[str, Entry]] = {}
@@ -47,7 +47,7 @@ def mask_changes(
     sides: tuple[Contract, Contract],
     renamed: Mapping[str, str] = MappingProxyType({}),
 ) -> Iterator[ContractChange]:
-    """Yield the masks that came or went of fields which both sides have, by the new names of arguments."""
+    """Yield added and removed masks of fields that both sides have; `renamed` has new argument names."""
     old, new = types_by_place(before), types_by_place(after)
     for words in old.keys() & new.keys():
         (where, part), (there, other) = old[words], new[words]
@@ -72,7 +72,7 @@ def mask_changes(
 
 
 def _renamed(place: str, names: Mapping[str, str]) -> str:
-    """Return the place of a mask by the new name of its argument."""
+    """Return the place of a mask, with the new name of its argument."""
     for old, new in names.items():
         beginning = f"/{escaped(old)}"
         if place == beginning or place.startswith(f"{beginning}/"):
@@ -93,7 +93,7 @@ def _unmasked(had: Entry, whole: SchemaDocument, has: Entry, document: SchemaDoc
 
 
 def _covers(mask: Sequence[str], place: Sequence[str], tags: set[str]) -> bool:
-    """Return whether a mask is at a place or around it; `tags` are those that the place's side may have."""
+    """Return whether a mask covers a place; `tags` are the strings that the schema of the place lists."""
     if not mask:
         return True
     step = place[0] if place else ""
@@ -107,7 +107,7 @@ def _covers(mask: Sequence[str], place: Sequence[str], tags: set[str]) -> bool:
 
 
 def _texts_in(schema: Any) -> set[str]:
-    """Return the texts that a schema lists as values."""
+    """Return the strings that a schema lists in `const` and `enum`."""
     values = (each for part in objects_in(schema) for each in [part.get("const"), *_list(part.get("enum"))])
     return {each for each in values if isinstance(each, str)}
 
@@ -117,7 +117,7 @@ def _list(value: object) -> list[object]:
 
 
 def _is_there(nodes: Iterable[SchemaNode], steps: Sequence[str]) -> bool:
-    """Return whether a schema has a place for the value that these steps lead to."""
+    """Return whether these steps lead to a place in one of the schemas."""
     reached = list(nodes)
     for step in steps:
         if step.startswith(_AGAIN):
@@ -130,7 +130,7 @@ def _is_there(nodes: Iterable[SchemaNode], steps: Sequence[str]) -> bool:
 
 
 def spread(nodes: Iterable[SchemaNode]) -> list[SchemaNode]:
-    """Return the schemas, and all that look at the same value: references, conjunctions and branches."""
+    """Return the schemas and all further schemas of the same value: references, `allOf` and branches."""
     reached: dict[object, SchemaNode] = {}
     waiting = list(nodes)
     while waiting:

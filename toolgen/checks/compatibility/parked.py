@@ -14,21 +14,21 @@ from .contracts import Contract
 
 @frozen_record
 class ParkedCall:
-    """A call that waits for an answer."""
+    """A suspended call."""
 
     id: str
     tool: str
     kind: str
-    """`confirmation` for one that a person has to approve."""
+    """Kind of suspension, for example `confirmation` if a person has to approve the call."""
     arguments: Any
 
 
 def parked_changes(
     calls: Iterable[ParkedCall], before: Contract, after: Contract
 ) -> Iterator[ContractChange]:
-    """Yield the calls that cannot be resumed with the new contract, and those that are asked again."""
+    """Yield calls that cannot be resumed with the new contract, and calls that need a new approval."""
     for call in calls:
-        if "payload" not in after.tools.get(call.tool, {}):  # gone, or the provider runs it
+        if "payload" not in after.tools.get(call.tool, {}):  # removed, or now run by the provider
             if call.tool in before.tools:
                 yield change(
                     "suspended-call",

@@ -1,7 +1,7 @@
 """Proves that one schema contains another one, by pairs of places; gaps prevent a proof.
 
-Each keyword of the larger schema is proved of what the smaller one says. A pair that is being proved holds
-where its proof comes back to it one value deeper, for documents are finite.
+Each keyword of the larger schema is proved from the keywords of the smaller one. If a proof needs its own
+pair again for a value one level deeper, that pair counts as proved, because documents are finite.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from .documents import SchemaNode, accepts, lone
 from .samples import Samples
 
 MOST_STEPS: Final = 20_000
-"""Pairs of schemas that are looked at."""
+"""Maximum number of pairs of schemas to compare."""
 _DEEPEST: Final = 110
 _MOST_WITNESSES: Final = 4
 _NOTHING_CHOSEN: Final[frozenset[UnionKey]] = frozenset()
@@ -37,18 +37,18 @@ class Gap:
     reason: str
     """Reason, as a sentence without its subject."""
     name: str = ""
-    """The key that is required, or not taken."""
+    """Key that is required, or not accepted."""
     witnesses: tuple[Any, ...] = ()
     """Documents for the whole schema: the smaller one accepts them and the larger one does not."""
 
     @property
     def is_undecided(self) -> bool:
-        """Whether nothing was found that one schema accepts and the other refuses."""
+        """Whether no document was found that the smaller schema accepts and the larger one refuses."""
         return not self.witnesses
 
 
 class _StoppedError(Exception):
-    """The work is not bounded any more."""
+    """The proof exceeds its limit of steps or depth."""
 
 
 @dataclass(slots=True)
@@ -76,7 +76,7 @@ class Case:
         only: Mapping[str, Any] | None = None,
         by_schema: bool = False,
     ) -> Gap:
-        """Return a gap, with documents that the keyword, `only` or, with `by_schema`, the schema refuses."""
+        """Return a gap with documents that the keyword refuses, or `only`, or the schema if `by_schema`."""
         other = self.large
         if not by_schema:
             other = lone({keyword: self.large.schema[keyword]} if only is None else only)
@@ -93,14 +93,14 @@ class Case:
     def within(
         self, large: SchemaNode, *, more: Conjunction = (), union: UnionKey | None = None
     ) -> list[Gap]:
-        """Return the gaps between the same value and another schema, with further keywords."""
+        """Return the gaps between this conjunction, extended by `more`, and another schema."""
         chosen = self.chosen | ({union} if union else set())
         return self.proof.fits((*self.conjunction, *more), chosen, large, self.level, self.depth + 1)
 
     def below(
         self, conjunction: Conjunction, large: SchemaNode, step: str, wrapped: Callable[[Any], Iterable[Any]]
     ) -> list[Gap]:
-        """Return the gaps of a value inside; `wrapped` yields documents that hold one."""
+        """Return the gaps of a nested value; `wrapped` yields documents that contain a value."""
         gaps = self.proof.fits(conjunction, _NOTHING_CHOSEN, large, self.level + 1, self.depth + 1)
         wider = []
         for gap in gaps:
@@ -110,7 +110,7 @@ class Case:
         return wider
 
     def is_apart(self, other: SchemaNode) -> bool:
-        """Return whether no value of this side is one of the other schema."""
+        """Return whether no value fits both this side and the other schema."""
         return self.proof.emptiness.of((*self.conjunction, other), self.chosen)
 
     def is_same(self, first: SchemaNode, other: SchemaNode) -> bool:
@@ -121,7 +121,7 @@ class Case:
         )
 
     def says(self, *keywords: str) -> bool:
-        """Return whether the smaller side has these keywords as the larger one has them."""
+        """Return whether the smaller side has these keywords with the same values as the larger one."""
         wanted = _text_of(self.large, keywords)
         return any(_text_of(node, keywords) == wanted for node in self.flat.nodes) if wanted else False
 
@@ -136,7 +136,7 @@ Rule: TypeAlias = Callable[[Case], list[Gap]]
 
 
 class Proof:
-    """One comparison: its work, and the pairs that are proved."""
+    """One comparison: its remaining steps, and the pairs that are proved."""
 
     def __init__(self, prove: Rule, most_steps: int = MOST_STEPS) -> None:
         """Create a proof with the function that finds the gaps of a pair by keyword."""
@@ -147,7 +147,7 @@ class Proof:
         self._open: dict[object, int] = {}
         self._proved: set[object] = set()
         self._trail: list[object] = []
-        """Proved pairs, in order; pairs that were proved within one that has a gap are removed again."""
+        """Proved pairs, in order. If a pair has a gap, the pairs proved within it are removed again."""
 
     def gaps(self, small: SchemaNode, large: SchemaNode) -> list[Gap]:
         """Return the gaps between two schemas, with witnesses that were validated by both."""
@@ -210,7 +210,7 @@ class Proof:
 
 
 def _listed(case: Case) -> list[Gap]:
-    """Return the gap of values that are listed: each is tried."""
+    """Return the gap of listed values, each of which is checked."""
     assert case.flat.values is not None
     refused = [value for value in case.flat.values.values() if not accepts((case.large,), value)]
     if not refused:
@@ -220,7 +220,7 @@ def _listed(case: Case) -> list[Gap]:
 
 
 def _unique(gaps: Iterable[Gap]) -> list[Gap]:
-    """Return the gaps, one of each keyword and place."""
+    """Return one gap for each keyword and place, if possible one with a witness."""
     by_place: dict[object, Gap] = {}
     for gap in gaps:
         key = gap.path, gap.large, gap.keyword, gap.name
@@ -230,7 +230,7 @@ def _unique(gaps: Iterable[Gap]) -> list[Gap]:
 
 
 def kind_groups(flat: Flat) -> list[SchemaNode]:
-    """Return a schema for each kind of values that the flat one takes; all numbers are one kind."""
+    """Return a schema for each kind of value that `flat` accepts; all numbers are one kind."""
     names = [kind for kind in sorted(flat.kinds) if kind not in NUMBERS]
     names += ["number"] if flat.kinds & NUMBERS else []
     return [lone({"type": name}) for name in names]

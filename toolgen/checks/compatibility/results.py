@@ -13,7 +13,7 @@ from .proof import Gap
 
 _LATE: Final = {"ack": "the acknowledgement", "progress": "the progress"}
 _OF_BOUNDED: Final = frozenset(("returned", "total", "truncated", "refinement_hint", "next_cursor"))
-"""Fields that a bounded result has; the change of `bounded` speaks for them."""
+"""Fields of a bounded result, which the change of `bounded` covers."""
 
 Entry = Mapping[str, Any]
 
@@ -21,7 +21,7 @@ Entry = Mapping[str, Any]
 def late_changes(
     tool: str, before: Entry, after: Entry, sides: tuple[Contract, Contract]
 ) -> Iterator[ContractChange]:
-    """Yield the changes of the acknowledgement of a long-running tool."""
+    """Yield the changes of the acknowledgement and the progress of a long-running tool."""
     old, new = before.get("long_running"), after.get("long_running")
     if old is None or new is None:
         return
@@ -43,10 +43,10 @@ def result_changes(
     part: str = "/result",
     words: str = "the result",
 ) -> Iterator[ContractChange]:
-    """Yield the changes of a result; `is_bounded_new` says that its bounds came or went."""
+    """Yield the changes of a result; `is_bounded_new` is true if its bounds were added or removed."""
     old, new = properties_of(before), properties_of(after)
     bounds = _OF_BOUNDED if is_bounded_new else frozenset()
-    is_wrong = bool(before.fault or after.fault)  # what it has is not known
+    is_wrong = bool(before.fault or after.fault)  # its fields are unknown
     gone = [name for name in old if name not in new and name not in bounds and not is_wrong]
     for name in gone:
         where: dict[str, Any] = {"before": place(part, f"/properties/{name}"), "argument": name}
@@ -82,7 +82,7 @@ def result_changes(
 def _narrowed(
     tool: str, before: SchemaDocument, after: SchemaDocument, listed: set[str], part: str, words: str
 ) -> Iterator[ContractChange]:
-    """Yield new restrictions for the executor; undecided changes break nobody."""
+    """Yield new restrictions for the executor; undecided gaps are skipped."""
     for gap in contains(after, before):
         name = key_of(gap)
         if gap.is_undecided or (gap.path[:1] or (gap.name,))[0] in listed:
@@ -157,7 +157,7 @@ def _parts(
 
 
 def removed_fields(after: SchemaDocument, before: SchemaDocument) -> list[Gap]:
-    """Return the gaps of fields that were there, and that the new schema does not take."""
+    """Return the gaps of old fields that the new schema does not accept."""
     return [
         gap
         for gap in contains(after, before)

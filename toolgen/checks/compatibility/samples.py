@@ -1,4 +1,4 @@
-"""Documents that a conjunction probably accepts, at its limits and at those of another schema."""
+"""Sample documents that a conjunction probably accepts, at its limits and at another schema's limits."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ from .limits import ROWS, kind_of, value_of
 from .strings import texts_of
 
 MOST: Final = 12
-"""Documents of one conjunction."""
+"""Maximum number of documents for one conjunction."""
 _DEEPEST: Final = 12
 _LONGEST: Final = 10_000
-"""Characters or items of what is made to reach a limit."""
+"""Maximum number of characters or items of a document that reaches a limit."""
 _FURTHEST: Final = 1_000_000
-"""Characters or items of the one document that is made to pass a limit of the other side."""
+"""Maximum number of characters or items of the one document that exceeds a limit of the other side."""
 _TEXTS: Final = ("", "a", "ab", "0", "toolgen", "a b", "é")
 _NUMBERS: Final = (0, 1, -1, 0.5, 2, 100, 10**6, -(10**6))
 _EXAMPLES: Final = dict(FORMAT_NAMES.values())
@@ -50,10 +50,10 @@ _NEXT: Final = {"date": dt.timedelta(days=1), "datetime": dt.timedelta(seconds=1
 
 
 class Samples:
-    """Makes documents, as long as there is work left."""
+    """Creates documents until the limit of work is reached."""
 
     def __init__(self, most: int = 3_000) -> None:
-        """Take how many conjunctions are looked at."""
+        """Set the maximum number of conjunctions to process."""
         self._left = most
 
     def of(
@@ -64,7 +64,7 @@ class Samples:
         chosen: frozenset[UnionKey] = frozenset(),
         depth: int = 0,
     ) -> list[Any]:
-        """Return documents that the conjunction accepts; with `other`, those that it refuses."""
+        """Return documents that the conjunction accepts and that `other`, if passed, refuses."""
         documents: dict[Any, Any] = {}
         for document in islice(self._tried(conjunction, chosen, other, depth), 40 * most):
             if len(documents) == most:
@@ -75,7 +75,7 @@ class Samples:
         return list(documents.values())
 
     def first(self, conjunction: Conjunction, depth: int = 0) -> list[Any]:
-        """Return one document that the conjunction accepts, or none."""
+        """Return a list with one document that the conjunction accepts; empty if none was found."""
         documents = self._tried(conjunction, frozenset(), None, depth)
         return next(([each] for each in islice(documents, 60) if accepts(conjunction, each)), [])
 
@@ -131,7 +131,7 @@ class Samples:
             yield from self.array(flat, size, depth, various[:1])
 
     def array(self, flat: Flat, size: int, depth: int = 0, various: list[Any] | None = None) -> Iterator[Any]:
-        """Yield an array of a size; the items that are not described by themselves are some of `various`."""
+        """Yield arrays of a size; items without a schema in `prefixItems` come from `various`."""
         first = []
         for place in range(min(size, listed_items(flat))):
             first += self.first(item_of(flat.nodes, place), depth + 1)
@@ -147,7 +147,7 @@ class Samples:
             yield first + [various[0] + at for at in range(left)]
 
     def object(self, flat: Flat, fixed: dict[str, Any], depth: int = 0) -> dict[str, Any] | None:
-        """Return an object with these keys and those that it has to have; None if one has no value."""
+        """Return an object with these keys and all required keys; None if one of them has no value."""
         made: dict[str, Any] = {}
         for name in {**required_of(flat), **dict.fromkeys(fixed)}:
             values = [fixed[name]] if name in fixed else self.first(property_of(flat.nodes, name), depth + 1)
@@ -190,7 +190,7 @@ class Samples:
                         yield {**least, **more}
 
     def _refused_names(self, flat: Flat, compared: Flat, depth: int) -> Iterator[str]:
-        """Yield keys that one side takes, and the other does not."""
+        """Yield keys that fit `propertyNames` of the first side but not of the other side."""
         own, others = (
             [node.child("propertyNames") for node in side.nodes if "propertyNames" in node.schema]
             for side in (flat, compared)
@@ -227,7 +227,7 @@ def _numbers(flat: Flat, compared: Flat) -> Iterator[object]:
             step * (value // step + by) for value in (*near, *limits, Fraction(0)) for by in (0, 1, -1, 2)
         ]
     for value in (*near, *steps, *(Fraction(str(each)) for each in _NUMBERS)):
-        with suppress(OverflowError):  # half of a number beyond all floats
+        with suppress(OverflowError):  # a fraction outside the range of floats
             yield int(value) if value.denominator == 1 else float(value)
     for limit in limits:
         with suppress(OverflowError):
@@ -269,7 +269,7 @@ def _beyond(compared: Flat, kind: str) -> list[int]:
 
 
 def _around_limits(nodes: Iterable[SchemaNode]) -> Iterator[str]:
-    """Yield dates, durations, decimals and bytes at their limits, and a step from them."""
+    """Yield dates, durations, decimals and bytes at their limits, and one step above and below them."""
     for node in nodes:
         kind = kind_of(node.schema)
         for keyword in ROWS.keys() & node.schema.keys() if kind else ():

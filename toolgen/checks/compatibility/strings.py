@@ -1,4 +1,4 @@
-"""Texts that match a pattern: a few of them, the shortest first."""
+"""A few sample texts that match a pattern, short ones first."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _MOST: Final = 6
 _LONGEST: Final = 200
 _CLASSES: Final = {"CATEGORY_DIGIT": "07", "CATEGORY_WORD": "a0", "CATEGORY_SPACE": " "}
 _OUTSIDE: Final = "a0- ~é"
-"""Characters to try where a class says what it does not have."""
+"""Characters to try for a negated class."""
 
 
 @lru_cache(1_024)

@@ -1,4 +1,4 @@
-"""Rules about tools that work, and that a model uses badly: descriptions, names, sizes, lists, enums."""
+"""Lint rules for valid tools that models would use badly: descriptions, names, sizes, lists, enums."""
 
 from .linter import CODES, Linted, LintSettings, Setting, lint
 from .rule import LintRule

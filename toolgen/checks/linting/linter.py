@@ -68,7 +68,7 @@ class Linted:
 def lint(tools: Iterable[LintedTool], settings: LintSettings | None = None) -> Linted:
     """Return the findings of the rules, in the order of the tools and of the rules.
 
-    A clause of a toolset is unused where none of these tools needs it; that comes after all tools.
+    A `Suppress` of a toolset is unused if none of these tools needs it; these findings come last.
     """
     settings = settings or LintSettings()
     listed = list(tools)

@@ -39,7 +39,7 @@ class LintRule:
     is_on: bool = True
     """Whether the rule is on by default."""
     limit: int = 0
-    """The most that it lets through; 0 for a rule that counts nothing."""
+    """Maximum that the rule accepts; 0 if the rule counts nothing."""
 
 
 def description_of(node: LintedSchema) -> str:
@@ -53,7 +53,7 @@ def types_of(schema: Mapping[str, Json]) -> list[Any]:
 
 
 def words(text: str) -> list[str]:
-    """Return the words of a text or a name, in lower case and without endings of the plural."""
+    """Return the words of a text or a name, in lower case and without plural endings."""
     return [word.lower().removesuffix("s") for word in _WORDS.findall(_CAMEL.sub(" ", text))]
 
 

@@ -1,7 +1,7 @@
 """The rules in the order of the output, each with its check and its explanation.
 
-Which are on is what tests/conformance/test_lint_corpora.py measures: a rule that marks more than a third of
-the public tools is off until a project turns it on.
+A rule that reports more than a third of the public tools is off by default;
+tests/conformance/test_lint_corpora.py measures it.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _GENERIC_ARGUMENTS: Final = frozenset(
 _OPAQUE: Final = re.compile(r"(?![a-z]{2}$)([0-9A-Fa-f-]{8,}|[A-Za-z]?\d+|[A-Za-z]{1,2}\d*)")
 """A value without a meaning for a model: a digest, a number, one or two letters.
 
-Two small letters are for the most part a language, such as `en`, or a word.
+Two lowercase letters are excluded, because they are usually a language, for example `en`, or a word.
 """
 
 
@@ -254,7 +254,7 @@ _RULES: Final = (
 )
 
 RULES: Final[Mapping[str, LintRule]] = MappingProxyType({rule.code: rule for rule in _RULES})
-"""The rules of one tool by code; `similar-tools`, which compares, is in `linter`."""
+"""Rules for one tool by code; `similar-tools`, which compares tools, is in `linter`."""
 
 
 def _says(text: str, value: str) -> bool:
@@ -263,13 +263,13 @@ def _says(text: str, value: str) -> bool:
 
 
 def _kinds(schema: Mapping[str, Any]) -> str:
-    """Return the words for what a schema is."""
+    """Return the types of a schema as words."""
     types = [str(type_) for type_ in types_of(schema)]
     return " ".join([*types, *(["list"] if "array" in types else [])])
 
 
 def _new_words(text: str, name: str) -> bool:
-    """Return whether a text has a word that its name does not have."""
+    """Return whether a text has a word that is neither a filler nor part of the name."""
     return not set(words(text)) <= {"", *words(name), *(word.removesuffix("s") for word in _FILLERS)}
 
 

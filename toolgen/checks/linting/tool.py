@@ -1,4 +1,4 @@
-"""A tool as the rules look at it, from a checked design or from the entry of a catalog."""
+"""The form of a tool that the rules check, from a checked design or a catalog entry."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from toolgen.contract.record import frozen_record
 from toolgen.contract.tokens import declaration_text, estimated_tokens
 
 _MOST_NODES: Final = 20_000
-"""Schemas of one tool that are looked at."""
+"""Maximum number of schemas of one tool that are checked."""
 
 
 class LintedSchema(NamedTuple):
-    """A schema inside that of a payload or a result."""
+    """A schema inside the schema of a payload or a result."""
 
     pointer: str
     """JSON Pointer (RFC 6901) into the schema of the tool."""
     name: str
     """The JSON key of a property; "" for another schema."""
     depth: int
-    """The number of properties on the way to it: 1 for an argument."""
+    """Number of properties in the path to it: 1 for an argument."""
     schema: Mapping[str, Any]
     key: str = ""
-    """The keys on the way to it, as a person writes them: `filter.sites[].name`."""
+    """Path to it in readable form: `filter.sites[].name`."""
 
 
 @frozen_record
@@ -37,7 +37,7 @@ class Around:
     """The suppressed rules of a toolset, and its place."""
 
     suppressed: Mapping[str, str] = field(default_factory=dict)
-    """The reason by the code of a rule."""
+    """Reasons by rule code."""
     place: Place = NOWHERE
 
 
@@ -60,13 +60,13 @@ class LintedTool:
     """Whether the author wrote annotations; None if that is unknown."""
     place: Place = NOWHERE
     suppressed: Mapping[str, str] = field(default_factory=dict)
-    """The reason by the code of a rule."""
+    """Reasons by rule code."""
     around: Around = field(default_factory=Around)
     """Rules that its toolset turns off."""
 
     @cached_property
     def nodes(self) -> tuple[LintedSchema, ...]:
-        """The schemas of the payload, a property once, the outer ones first."""
+        """The schemas inside the payload, outer ones first; a referenced schema is listed once."""
         return tuple(_nodes(self.payload))
 
     @cached_property
@@ -80,7 +80,7 @@ class LintedTool:
 
     @cached_property
     def tokens(self) -> int:
-        """The tokens that a request spends on it, by an estimate."""
+        """Estimated number of tokens that the tool costs in a request."""
         return estimated_tokens(declaration_text(self.name, self.description, self.payload))
 
 
@@ -88,7 +88,7 @@ def tool_of_entry(entry: Mapping[str, Any]) -> LintedTool:
     """Return a tool of a catalog.
 
     Raises:
-        LookupError, TypeError, AttributeError: the entry has not the keys of its format, or no schemas.
+        LookupError, TypeError, AttributeError: the entry lacks keys of its format, or schemas.
     """
     payload, result = entry["payload"], entry.get("result")
     toolset = ".".join(part for part in (entry.get("service"), entry.get("toolset")) if part)

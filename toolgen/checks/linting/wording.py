@@ -24,7 +24,7 @@ _UNITS: Final = frozenset(
     "fahrenheit kelvin meter metre m km kilometer kilometre cm mm inch inche foot feet mile gram g kg "
     "kilogram pound lb ounce oz liter litre l ml bar pascal watt volt bit knot unit number count".split()
 )
-"""Words of units in lower case, without the ending of the plural."""
+"""Words of units in lower case, without plural endings."""
 
 
 def _filter_as_order(tool: LintedTool, _: int) -> Iterator[LintProblem]:
