@@ -1,4 +1,4 @@
-"""The generator: the text of every generated file, made from a checked design."""
+"""The generator: creates the text of every generated file from a checked design."""
 
 from typing import TYPE_CHECKING
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 __all__ = ["catalog_text", "generate", "stub"]
 
 _LAZY = {"toolgen.codegen.plan": "catalog_text generate stub"}
-"""Commands that only look into the manifest need no generator."""
+"""Imported lazily, because commands that only read the manifest do not need the generator."""
 
 if not TYPE_CHECKING:
     __getattr__, __dir__ = lazy_exports(__name__, _LAZY)

@@ -1,4 +1,4 @@
-"""The entries of `tool_schemas.json`, of a checked design: its tools, agents, toolsets and completions."""
+"""Entries of `tool_schemas.json` for a checked design: its tools, agents, toolsets and completions."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class CatalogWriter:
         self._shared = shared
         self._schemas = SchemaParts(shared=shared)
         self._records: dict[str, TypeRecord] = {}
-        """Those of shared types by name."""
+        """Records of shared types by name."""
 
     def catalog_json(self, entries: Iterable[Entry], **facts: Any) -> str:
         """Return the text of a catalog, see `toolgen.catalog.writer.catalog_json`."""
@@ -65,7 +65,7 @@ class CatalogWriter:
         )
 
     def shared_record(self, of: ObjectType, scope: ModuleScope) -> TypeRecord:
-        """Return the same, once for all tools that have a shared type."""
+        """Return the entry of an object type; the entry of a shared type is created only once."""
         if self._shared.get(of.name) is not of:
             return self.type_record(of, scope)
         if of.name not in self._records:
@@ -78,7 +78,7 @@ class CatalogWriter:
 
 
 def tool_record(writer: CatalogWriter, toolset: Toolset, tool: Tool, scope: ModuleScope) -> ToolRecord:
-    """Return the entry of a tool in a catalog; its schemas take much memory."""
+    """Return the catalog record of a tool; its schemas need much memory."""
     type_record, types = writer.type_record, writer.types(tool, scope)
     results = tuple(example.result for example in tool.examples if example.result is not None)
     return ToolRecord(
@@ -118,7 +118,7 @@ def tool_record(writer: CatalogWriter, toolset: Toolset, tool: Tool, scope: Modu
 def agent_tool_entry(
     writer: CatalogWriter, entry: Entry, toolset: Toolset, used: UsedTool, scope: ModuleScope
 ) -> Entry:
-    """Return the entry of a tool as one agent calls it; `entry` is that of the tool."""
+    """Return the entry of a tool for one agent; `entry` is the tool's own entry."""
     tool, confirmation = used.tool, used.confirmation
     if confirmation in (None, tool.confirmation) and used.name == names.wire(toolset, tool):
         return entry
@@ -147,9 +147,9 @@ def agent_entries(
     entries: Mapping[str, Entry],
     scopes: Mapping[str, ModuleScope],
 ) -> Iterator[Entry]:
-    """Return the entry of every tool that an agent has.
+    """Yield the entry of every tool of an agent.
 
-    `entries` are those of the design by id, `scopes` by the qualified name of a toolset.
+    `entries` has the entries of the design by id, `scopes` the scopes by the qualified name of a toolset.
     """
     for used in agent.uses:
         toolset, scope = used.toolset, scopes[names.qualified(used.toolset)]
@@ -179,7 +179,7 @@ def agents_and_completions(
 ) -> dict[str, Json]:
     """Return the agents and completions of the design.
 
-    The scopes are given by the qualified name of a toolset, and by service.
+    `scopes` is keyed by the qualified name of a toolset, `completion_scopes` by the name of a service.
     """
     agents: list[Json] = [
         _agent(writer, agent, scopes) for service in design.services for agent in service.agents
@@ -209,7 +209,7 @@ def _agent(writer: CatalogWriter, agent: Agent, scopes: Mapping[str, ModuleScope
     for toolset, used_tool in ((used.toolset, each) for used in agent.uses for each in used.tools):
         tool, own = used_tool.tool, own_confirmation(used_tool)
         entry: dict[str, Json] = {"id": tool.id, "name": used_tool.name}
-        if own is not None:  # one that says nothing else asks too
+        if own is not None:  # a confirmation without settings requires approval too
             types = writer.types(tool, scopes[names.qualified(toolset)])
             entry["confirmation"] = confirmation_entry(own.typed(types.__getitem__))
         called.append(entry)
@@ -257,7 +257,7 @@ def _policy(policy: RunPolicy) -> dict[str, Json]:
 
 
 def _without_empty(facts: dict[str, Json]) -> dict[str, Json]:
-    """Return the facts that are not empty."""
+    """Return the facts without empty values."""
     return {key: value for key, value in facts.items() if value not in (None, [], {})}
 
 
@@ -267,5 +267,5 @@ def toolsets_of(agent: Agent) -> list[Toolset]:
 
 
 def own_confirmation(used: UsedTool) -> Confirmation[str] | None:
-    """Return the confirmation of an agent's calls, if it differs from that of the tool."""
+    """Return the confirmation of an agent's calls if it differs from the tool's confirmation."""
     return used.confirmation if used.confirmation != used.tool.confirmation else None

@@ -1,7 +1,7 @@
 """Types of third-party schemas as source text, from their normal form.
 
-Each keyword of the normal form stands in the annotation of its attribute. An optional attribute holds None
-when it is absent, `Nullable` says that null is a value, and what takes any JSON is `AnyJson`.
+Each keyword of the normal form is written into the annotation of its attribute. An optional attribute
+is None if it is absent, `Nullable` marks null as a value, and a schema for any JSON is `AnyJson`.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class ForeignSpeller:
         self._imports = imports
 
     def alias(self) -> str:
-        """Return the type of a root that is no class."""
+        """Return the type of a root schema that is not a class."""
         return self._whole(self._root)
 
     def body(self, name: str) -> Iterator[str]:
@@ -69,7 +69,7 @@ class ForeignSpeller:
             yield f"{attribute}: {self._annotated(type_, arguments)}{default}"
 
     def _declared(self, node: Node, *, may_be_absent: bool) -> str:
-        """Return the type of an attribute without its limits; one that may be absent holds None then."""
+        """Return the type of an attribute without its limits; with None if the attribute can be absent."""
         members = self._members(node)
         if "None" in members:
             return f"{self._imports.name(GENERATED, 'Nullable')}[{self._joined(members[:-1] or members)}]"
@@ -78,7 +78,7 @@ class ForeignSpeller:
         return self._joined(members)
 
     def _members(self, node: Node) -> list[str]:
-        """Return the types of a node, each once, "None" last; their limits are in them, its own are not."""
+        """Return the distinct types of a node with their limits, "None" last; without its own limits."""
         if "anyOf" not in node:
             return [self._type(node)]
         branches = without_null(node)
@@ -88,20 +88,20 @@ class ForeignSpeller:
         return members if len(branches) == len(node["anyOf"]) else [*members, "None"]
 
     def _joined(self, types: list[str]) -> str:
-        """Return the union of types: with `|`, and a wide one without nesting.
+        """Return the union of types: with `|`, or with `Union` if there are many.
 
-        Each `|` is a level to whoever reads the text, and compares its type with all before it.
+        Each `|` adds a nesting level for parsers, and compares its type with all types before it.
         """
         if len(types) > _MOST_OPERATORS:
             return f"{self._imports.name('typing', 'Union')}[{', '.join(types)}]"
         return " | ".join(types)
 
     def _whole(self, node: Node) -> str:
-        """Return a type with its limits, as it stands inside another one."""
+        """Return a type with its limits, for use inside another type."""
         return self._annotated(self._joined(self._members(node)), self._limits(node))
 
     def _type(self, node: Node) -> str:
-        """Return the type of a node that is no union, without its limits."""
+        """Return the type of a node that is not a union, without its limits."""
         match node:
             case {"$ref": _}:
                 return target(node) or ""
@@ -120,7 +120,7 @@ class ForeignSpeller:
                 return self._imports.name(GENERATED, "AnyJson")
 
     def _tag(self, node: Node, branches: list[Node]) -> str:
-        """Return the attribute that tells the classes of a union apart; "" if none does."""
+        """Return the attribute that distinguishes the classes of a union; "" if there is none."""
         names = [target(branch) for branch in branches]
         if len(names) < 2 or "discriminator" not in node or not all(names):
             return ""
@@ -146,14 +146,14 @@ class ForeignSpeller:
 
 
 def _accepts_some(node: Node) -> bool:
-    """Return whether a node says anything of its values."""
+    """Return whether a node restricts its values by a reference, a union, an enum or a type."""
     return not node.keys().isdisjoint(_TYPES)
 
 
 def _attribute_names(class_: Node) -> dict[str, str]:
-    """Return the attribute of each property of a class; two that would be equal are numbered.
+    """Return the attribute name of each property of a class; duplicates are numbered.
 
-    A property that is called like an attribute has its name, wherever it stands.
+    A property whose name is also its attribute name keeps it, independent of the order.
     """
     names = {key: key for key in class_["properties"] if field_name(key) == key}
     taken = set(names)
@@ -173,7 +173,7 @@ def _bound(value: Any, node: Node) -> object:
 
 
 def _has_plain_default(node: Node) -> bool:
-    """Return whether a default can be written as it is, because calls cannot share and change it."""
+    """Return whether a node has an immutable default, which can be written as it is."""
     return node.get("default") is not None and not isinstance(node["default"], list | dict)
 
 

@@ -10,14 +10,14 @@ from functools import lru_cache
 from typing import Final
 
 _WIDTH: Final = 88
-"""Columns of an import statement: the default of whoever checks how generated imports are sorted."""
+"""Maximum columns of an import statement: the default of the tools that check import order."""
 
 _MOST_NAMES: Final = 16_384
-"""Names of which it is kept how they sort: many modules import the same."""
+"""Maximum number of cached sort keys; many modules import the same names."""
 
 
 class Imports:
-    """The imports of one module. A name that the module takes for itself is imported under an alias."""
+    """The imports of one module. A name that the module defines itself is imported under an alias."""
 
     def __init__(self, taken: Collection[str] = ()) -> None:
         self._taken = taken
@@ -36,11 +36,11 @@ class Imports:
         return alias
 
     def names(self) -> set[str]:
-        """Return the names that the module has by its imports."""
+        """Return the names that the imports bind in the module."""
         return {name.rpartition(" ")[2] for names in self._names.values() for name in names}
 
     def text(self, indent: int = 0) -> str:
-        """Return the statements, sections apart; all lines but the first stand `indent` spaces deep."""
+        """Return the statements in sections; all lines except the first are indented by `indent` spaces."""
         lines: dict[int, list[str]] = {}
         for module, alias in sorted(self._modules.items()):
             lines.setdefault(_section(module), []).append(f"import {module} as {alias}")
@@ -59,7 +59,7 @@ def _statement(module: str, names: list[str], indent: int) -> str:
     line = f"from {module} import {', '.join(names)}"
     if indent + len(line) <= _WIDTH:
         return line
-    return f"from {module} import ({', '.join(names)},)"  # the comma keeps one name a line
+    return f"from {module} import ({', '.join(names)},)"  # formatters keep one name per line
 
 
 def sorted_names(names: Iterable[str]) -> list[str]:
@@ -76,7 +76,7 @@ def _section(module: str) -> int:
 
 
 def _module_key(module: str) -> tuple[object, ...]:
-    """Return the place among `from` imports: of relative ones, those from furthest away come first."""
+    """Return the sort key among `from` imports; relative imports from outer packages come first."""
     name = module.lstrip(".")
     return (len(name) - len(module), _natural(name.lower()), _natural(name))
 
@@ -93,5 +93,5 @@ def _kind(name: str) -> int:
 
 @lru_cache(_MOST_NAMES)
 def _natural(name: str) -> tuple[object, ...]:
-    """Return the key by which `Part2` comes before `Part10`."""
+    """Return a sort key that puts `Part2` before `Part10`."""
     return tuple(int(part) if part.isdigit() else part for part in re.split(r"([0-9]+)", name))

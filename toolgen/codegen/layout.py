@@ -18,7 +18,7 @@ SHARED: Final[Module] = ("types",)
 
 
 MOST_TOOLS: Final = 20
-"""Tools of a toolset whose types share one module; above, the first call would pay for all the others."""
+"""Maximum number of tools whose types share one module, because the first call loads the whole module."""
 
 
 def service_package(service: str) -> Module:
@@ -47,7 +47,7 @@ def agent_package(agent: Agent) -> Module:
 
 
 def toolset_package(toolset: Toolset) -> Module:
-    """Return the package of a toolset: its service's, or that of the agent that implements it."""
+    """Return the package of a toolset, below its service or below the agent that implements it."""
     if not toolset.exporter:
         return (*service_package(toolset.service), "toolsets", module_name(toolset.name))
     service, _, agent = toolset.exporter.rpartition(".")
@@ -55,7 +55,7 @@ def toolset_package(toolset: Toolset) -> Module:
 
 
 def toolset_path(toolset: Toolset, package: str) -> str:
-    """Return the import path of the toolset's package; `package` is that of the generated tree."""
+    """Return the import path of the toolset's package; `package` is the path of the generated tree."""
     return ".".join([package, *toolset_package(toolset)])
 
 
@@ -65,7 +65,7 @@ def is_large(toolset: Toolset) -> bool:
 
 @lru_cache
 def relative(package: Module, module: Module) -> str:
-    """Return the module as a file of the package imports it: `....types`."""
+    """Return the path by which a file of the package imports the module: `....types`."""
     common = 0
     while common < min(len(package), len(module)) and package[common] == module[common]:
         common += 1
@@ -74,7 +74,7 @@ def relative(package: Module, module: Module) -> str:
 
 @frozen_record
 class ModuleScope:
-    """The classes that a toolset, a service or the design itself may name."""
+    """The classes that a toolset, a service or the design itself can name."""
 
     objects: Objects
     modules: Mapping[str, Module]
@@ -90,7 +90,7 @@ class ModuleScope:
 
 
 def class_names(objects: Iterable[ObjectType]) -> list[str]:
-    """Return the names that the objects take in their module: their own, and those inside a foreign one."""
+    """Return the class names that the objects define in their module, including third-party classes."""
     names = dict[str, None]()
     for object_ in objects:
         names[object_.name] = None
@@ -165,7 +165,7 @@ def _reached(tool: Tool, waiting: dict[str, ObjectType]) -> Iterator[ObjectType]
 
 
 def foreign_parts(root: ObjectType, scope: ModuleScope) -> Iterator[Foreign]:
-    """Return the third-party schemas inside an object, or in place of it."""
+    """Yield the third-party schemas inside an object, including its own."""
     if not scope.has_foreign:
         return
     waiting, seen = [root.name], {root.name}

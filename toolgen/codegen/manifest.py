@@ -1,4 +1,4 @@
-"""`.toolgen.json`: the digests of what toolgen wrote, by which it later finds edited files."""
+"""`.toolgen.json`: the digests of the files that toolgen wrote, by which it later detects edited files."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ FORMAT: Final = 3
 
 @frozen_record
 class FileDigests:
-    """Digests of the accepted contents of a generated file; only its bytes show whether it is current."""
+    """Digests of the accepted contents of a generated file; only its bytes decide whether it is current."""
 
     written: str
     """Digest of the file."""
     staged: str = ""
-    """Digest of what a run is about to put there; it stays where the run was killed."""
+    """Digest of the content that a run is about to write; it remains if the run was killed."""
 
     def is_ours(self, digest: str) -> bool:
         return digest in (self.written, self.staged)
@@ -46,7 +46,7 @@ class Manifest:
     """Digests of the design's sources by path inside the project; empty if they are unknown."""
 
     def is_of(self, design: str, sources: Mapping[str, SourceDigests]) -> bool:
-        """Return whether it was written of this design and of the same sources, whatever their comments."""
+        """Return whether it was written for this design and the same sources; comments are ignored."""
         is_alike = self.design == design and self.sources.keys() == sources.keys()
         return is_alike and all(
             (old.syntax or old.content) == (new.syntax or new.content)
@@ -66,10 +66,10 @@ def digest(data: bytes) -> str:
 
 
 def read_manifest(text: str, name: str) -> Manifest:
-    """Return the manifest; `name` is the file's in messages.
+    """Return the manifest; `name` is the file name for messages.
 
     Raises:
-        ToolgenError: it has another format, or it is no manifest.
+        ToolgenError: it has another format, or it is not a manifest.
     """
     try:
         document = json.loads(text)

@@ -58,12 +58,12 @@ def client(service: Service, kind: ClientKind) -> str:
 
 
 def service_method(service: Service, method: Method) -> str:
-    """Return the method of the protocol of a service; clients have some names for themselves."""
+    """Return the method name in the protocol of a service; clients reserve some names."""
     return method_name(method.name, of_client=bool(service.clients))
 
 
 def apart(names: Mapping[str, str], taken: Collection[str], word: str) -> dict[str, str]:
-    """Return constants by key, of which those that are taken end with a word."""
+    """Return constants by key; a constant that is already taken gets the suffix `word`."""
     constants = dict[str, str]()
     for key, name in names.items():
         while name in taken or name in constants.values():
@@ -106,7 +106,7 @@ def qualified(toolset: Toolset) -> str:
 
 
 def toolset_names(toolsets: Sequence[Toolset], taken: Collection[str]) -> list[str]:
-    """Return a name for each toolset: its own, or with its service's if another or `taken` has it."""
+    """Return a name for each toolset: its own, or with the name of its service if it is taken."""
     own = [module_name(toolset.name) for toolset in toolsets]
     names: list[str] = []
     for toolset, name in zip(toolsets, own, strict=True):

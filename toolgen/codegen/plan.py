@@ -61,7 +61,7 @@ def generate(design: Design, *, module: str) -> dict[str, str]:
     """Return the unformatted text of every file of the tree by its path, in the design's order.
 
     Args:
-        design: What is generated.
+        design: The checked design.
         module: The dotted name of the design's module, for the headers.
     """
     context = _design_context(design)
@@ -108,7 +108,7 @@ def _root(context: _DesignContext) -> str:
 
 @frozen_record
 class _DesignContext:
-    """The shared names and modules for the files of one place."""
+    """Shared data for the files of one design."""
 
     design: Design
     writer: CatalogWriter
@@ -116,7 +116,7 @@ class _DesignContext:
     services: dict[str, ModuleScope]
     toolsets: dict[str, ModuleScope]
     entries: dict[str, Entry]
-    """Catalog entries by id, with those of the native tools."""
+    """Catalog entries by id, including native tools."""
 
     def catalog_json(self, toolset: Toolset) -> str:
         ids = [*(tool.id for tool in toolset.tools), *(tool.id for tool in toolset.native)]

@@ -1,4 +1,4 @@
-"""Views to text: one template each."""
+"""Renders views to text, with one template for each view."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 
 class View(Protocol):
-    """Finished strings, in the shape of one template."""
+    """Finished strings for one template."""
 
     template: ClassVar[str]
 
@@ -20,7 +20,7 @@ def render(view: View, *, design: str) -> str:
 
 
 def fill(template: str, values: object) -> str:
-    """Return the text of a template that needs no formatting; it names the values as those of `view`."""
+    """Return the text of a template that needs no formatting; the template reads the values from `view`."""
     return _environment().get_template(template).render(view=values)
 
 

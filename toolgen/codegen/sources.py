@@ -1,4 +1,4 @@
-"""The stamp of a design's sources: by it a command sees that the generated code is older than the design."""
+"""Digests of a design's sources, which show whether the generated code is older than the design."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class SourceDigests:
     content: str
     """Digest of the file."""
     syntax: str = ""
-    """Digest of the syntax of Python, without places and comments; "" of other files."""
+    """Digest of the Python syntax tree, without positions and comments; "" for other files."""
 
     def is_of(self, path: str, data: bytes) -> bool:
         """Return whether a file is unchanged; its syntax is compared only if its text differs."""
@@ -32,7 +32,7 @@ def stamp(
 ) -> dict[str, SourceDigests]:
     """Return the digests of sources by path, without those that no longer exist.
 
-    `recorded` are those of an earlier stamp: the syntax of a file that it has is not read again.
+    `recorded` has the digests of an earlier stamp; files with the same content are not parsed again.
     """
     digests = dict[str, SourceDigests]()
     for path in sorted(paths):

@@ -40,11 +40,11 @@ from .imports import Imports
 from .text import literal, quote
 
 RUNTIME = "toolgen.runtime"
-"""Has what authors write too."""
+"""Module of the names that authors use too."""
 GENERATED = "toolgen.runtime.generated"
-"""Has what generated code alone needs."""
+"""Module of the names that only generated code uses."""
 CLIENTS = "toolgen.clients"
-"""Has what generated clients of services are made of."""
+"""Module of the names that generated service clients use."""
 
 _FORMATS = {"email": "Email", "hostname": "Hostname", "ipv4": "IPv4", "ipv6": "IPv6"}
 _SCALARS: dict[ScalarKind, tuple[str, str]] = {
@@ -74,7 +74,7 @@ class Spelled:
 class Speller:
     """Writes types and values for one module, and collects its imports.
 
-    `reference` returns the expression by which that module names a class, a named enum or a named union;
+    `reference` returns the expression for a class, a named enum or a named union in that module;
     `objects` is the table of the classes.
     """
 
@@ -94,7 +94,7 @@ class Speller:
         return self._imports.name("typing", "Annotated")
 
     def spell(self, type_: DataType) -> Spelled:
-        """Return the type, its own constraints apart from it."""
+        """Return the type, with its own constraints separate from it."""
         if (spelled := self._spelled.get(id(type_))) is None:
             spelled = self._spelled[id(type_)] = type_, self._spell(type_)
         return spelled[1]
@@ -136,7 +136,7 @@ class Speller:
                 assert_never(type_)
 
     def nested(self, type_: DataType) -> str:
-        """Return the type with its constraints, as it stands inside another one."""
+        """Return the type with its constraints, for use inside another type."""
         spelled = self.spell(type_)
         return self.annotated(spelled.type, spelled.constraints, spelled.markers)
 
@@ -169,19 +169,19 @@ class Speller:
         return f"{name}: {annotation}{self._default(field)}"
 
     def injected(self, field: Field) -> str:
-        """Return the expression that makes the attribute of an injected field."""
+        """Return the expression that declares the attribute of an injected field."""
         type_ = self.bare(field)
         held = quote(type_) if _is_later(field.type) else type_
         return f"{self._imports.name(RUNTIME, 'Injected')}[{held}]()"
 
     def _default(self, field: Field) -> str:
-        """Return the default as it follows the annotation; nothing for a required field."""
+        """Return the text of the default, which follows the annotation; "" for a required field."""
         if field.required:
             return ""
         if isinstance(field.default, Missing):
             return " = None"
         if isinstance(field.type, EnumType) and len(field.type.values) == 1:
-            # A plain default would make it the tag of a union, which takes no null.
+            # With a plain default, the field would be the tag of a union, which does not accept null.
             maker = self._imports.name("pydantic", "Field")
             return f" = {maker}(default_factory=lambda: {literal(field.default)})"
         if not isinstance(field.default, (list, dict)):
@@ -197,7 +197,7 @@ class Speller:
         return f" = {self._imports.name('pydantic', 'Field')}(default_factory={factory})"
 
     def _mutable(self, type_: DataType, default: list[Json] | dict[str, Json]) -> str:
-        """Return a list, a dict or an object whose type a type checker infers."""
+        """Return an expression for a list, a dict or an object whose type a type checker can infer."""
         value = self.value(type_, default)
         match type_:
             case NullableType():
@@ -249,7 +249,7 @@ class Speller:
             adapter = self._imports.name("pydantic", "TypeAdapter")
             return f"{adapter}({self._reference(type_.name)}).validate_json({text})"
         if any(object_.field(key) is None for key in value):
-            # A key of no field may be the Python name of another field.
+            # A key that is not a field can be the Python name of another field.
             text = quote(json.dumps(value, ensure_ascii=False))
             return f"{self._reference(type_.name)}.model_validate_json({text}, by_name=False)"
         arguments = [
@@ -277,7 +277,7 @@ class Speller:
                 return self._imports.name(module, name)
 
     def _limited(self, type_: ScalarType) -> Spelled:
-        """Return a primitive; its bounds are for the `Field(…)`, which takes steps of floats alone."""
+        """Return a primitive; its bounds go into `Field(…)`, which accepts steps only for floats."""
         bounds: list[str] = []
         markers: list[str] = []
         for row, limit in constraints_in(type_, LIMITS):
@@ -303,12 +303,12 @@ class Speller:
 
 
 def _is_later(type_: DataType) -> bool:
-    """Return whether the type refers to one that may be defined after it."""
+    """Return whether the type refers to a class that can be defined later in the module."""
     return any(isinstance(part, (RefType, UnionType)) for part in parts(type_))
 
 
 def _is_inferred(type_: DataType, value: Json) -> bool:
-    """Return whether a type checker infers the type from the expression of the value alone."""
+    """Return whether a type checker can infer the type from the value expression."""
     match type_, value:
         case ArrayType(), list():
             return bool(value) and all(_is_inferred(type_.items, item) for item in value)
@@ -325,7 +325,7 @@ def _is_inferred(type_: DataType, value: Json) -> bool:
 
 
 def _described(field: Field) -> str:
-    """Return the description of a field, with the meanings of values that have no type of their own."""
+    """Return the description of a field, with the meanings of the values of an unnamed enum."""
     type_ = without_null(field.type)
     if not isinstance(type_, EnumType) or type_.name or not type_.meanings:
         return field.description

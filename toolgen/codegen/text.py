@@ -11,7 +11,7 @@ _QUOTES = {r"\'": "'", '"': r"\""}
 
 
 def quote(text: str) -> str:
-    """Return a string literal, in the quotes that need fewer escapes; what is not printable is escaped."""
+    """Return a string literal, in the quotes that need fewer escapes; unprintable characters are escaped."""
     body = _escaped(text)
     if '"' not in body and "\\" not in body:
         return f'"{body}"'
@@ -21,7 +21,7 @@ def quote(text: str) -> str:
 
 
 def docstring(text: str, indent: int = 0) -> str:
-    """Return a docstring literal whose lines stand `indent` spaces deep; the first has no indent."""
+    """Return a docstring literal; all lines except the first are indented by `indent` spaces."""
     lines = [_escaped(line).replace(r"\'", "'") for line in text.strip().split("\n")]
     body = "\n".join((" " * indent + line).rstrip() for line in lines)[indent:]
     body = re.sub(r'"""|"\Z', lambda match: r"\"" * len(match[0]), body)

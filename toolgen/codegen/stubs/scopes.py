@@ -1,4 +1,4 @@
-"""The meaning of names in an author's module, by its syntax tree; nothing is imported."""
+"""Resolves names in an author's module from its syntax tree, without importing it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Imported:
     """Dotted path; a relative one starts with its dots."""
     line: int
     is_top: bool
-    """It runs whenever the module is imported; not so under an `if` or a `try`."""
+    """Whether it always runs when the module is imported; not the case under an `if` or a `try`."""
 
     @property
     def root(self) -> str:
@@ -27,22 +27,22 @@ class Imported:
 
 @frozen_record
 class Spelling:
-    """How a module writes a dotted path."""
+    """The expression for a dotted path in a module."""
 
     text: str
     is_sure: bool
-    """Evaluating it while the module is imported cannot fail."""
+    """Whether evaluating it cannot fail while the module is being imported."""
 
 
 @frozen_record
 class ModuleNames:
     imports: tuple[Imported, ...]
     local: frozenset[str]
-    """Names that something other than an import binds as well, or alone."""
+    """Names that are bound by something other than an import, even if an import binds them too."""
     has_star: bool
 
     def resolve(self, expression: ast.expr) -> set[str]:
-        """Return the dotted paths that a name or an attribute of a name may stand for; empty when unknown."""
+        """Return the dotted paths that a name or its attribute can refer to; empty if unknown."""
         chain = dotted(expression)
         root, _, _ = chain.partition(".")
         if not chain or root in self.local:
@@ -55,9 +55,9 @@ class ModuleNames:
         return targets or {chain}
 
     def spell(self, path: str, *, line: int, taken: Iterable[str]) -> Spelling | None:
-        """Return how code at a line writes the path, the surest way first; None when no import leads there.
+        """Return the expression for a path at a line, a sure one if possible; None if no import leads there.
 
-        `taken` are the names of the scopes between the module and the code.
+        `taken` has the names that are bound in the scopes between the module and the code.
         """
         spellings = [
             Spelling(
@@ -77,7 +77,7 @@ class ModuleNames:
         return (
             imported.is_top
             and imported.line < line
-            and rest.count(".") <= 1  # a module of a package may not be loaded
+            and rest.count(".") <= 1  # a submodule might not be loaded
             and len(targets) == len(roots) == 1
             and not self.has_star
             and imported.root not in self.local | taken
@@ -107,7 +107,7 @@ def has_lazy_annotations(tree: ast.Module) -> bool:
 
 
 def dotted(expression: ast.expr) -> str:
-    """Return `a.b.c` of a name or of attributes of a name, and nothing of all else."""
+    """Return `a.b.c` for a name or for attributes of a name; "" for other expressions."""
     match expression:
         case ast.Name(id=name):
             return name
@@ -119,7 +119,7 @@ def dotted(expression: ast.expr) -> str:
 
 
 def bound_names(nodes: Iterable[ast.AST], *, imports: bool = True) -> Iterator[str]:
-    """Yield the names that code binds in its own scope; those of comprehensions count as well."""
+    """Yield the names that code binds in its own scope, including names in comprehensions."""
     for node in nodes:
         match node:
             case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):

@@ -1,6 +1,6 @@
-"""Adds lines to an author's Python file. Everything that stood there stays, byte for byte.
+"""Adds lines to an author's Python file; the existing bytes stay unchanged.
 
-An insertion is accepted only when the syntax tree of the result, without what was added, is the old one.
+An insertion is accepted only if the new syntax tree, without the added methods, equals the old one.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from collections.abc import Mapping, Sequence
 from toolgen.contract.record import frozen_record
 
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
-"""A line with its end, as Python counts lines: form feeds and Unicode's separators end none."""
+"""A line with its end, as Python counts lines: form feeds and Unicode separators do not end a line."""
 
 
 class UnreadableSourceError(Exception):
-    """The file is not Python that this interpreter reads."""
+    """The file is not Python source that this interpreter can parse."""
 
     def __init__(self, line: int, message: str) -> None:
         super().__init__(message)
@@ -32,7 +32,7 @@ class StubSource:
     tree: ast.Module
     codec: str
     start: int
-    """Bytes of the byte order mark."""
+    """Length of the byte order mark."""
     lines: tuple[str, ...]
     """Lines with their ends."""
 
@@ -40,9 +40,9 @@ class StubSource:
 @frozen_record
 class Insertion:
     offset: int
-    """Place of the insertion in bytes."""
+    """Byte offset of the insertion."""
     line: int
-    """The first new one, counted without other insertions."""
+    """Number of the first new line, without other insertions."""
     count: int
     """Number of new lines."""
     data: bytes
@@ -50,7 +50,7 @@ class Insertion:
 
 @frozen_record
 class ClassEnd:
-    """The place behind a class's last line, and how its methods are written."""
+    """The end of a class, and the layout of its methods."""
 
     node: ast.ClassDef
     line: int
@@ -58,7 +58,7 @@ class ClassEnd:
     indent: str
     """Indent of a method."""
     step: str
-    """Further indent of the body of a method."""
+    """Additional indent of a method body."""
     newline: str
 
 
@@ -81,7 +81,7 @@ def read_source(data: bytes) -> StubSource:
 
 
 def class_end(source: StubSource, node: ast.ClassDef) -> ClassEnd | None:
-    """Return where the class ends, comments of its own included; None for a body on the line of its head."""
+    """Return the end of the class with its trailing comments; None if the body is on the header line."""
     first, last = node.body[0], node.body[-1]
     before = _before(source, first)
     indent, outer = _indent(before), _indent(_before(source, node))
@@ -103,7 +103,7 @@ def class_end(source: StubSource, node: ast.ClassDef) -> ClassEnd | None:
 
 
 def append(source: StubSource, end: ClassEnd, methods: Mapping[str, Sequence[str]]) -> Insertion | None:
-    """Return the insertion of methods, lines by name, at the end of a class; None if it is not sure."""
+    """Return the insertion of methods (lines by name) at the end of a class; None if it is not safe."""
     lines = [line for method in methods.values() for line in ("", *method)]
     before = "".join(source.lines[: end.line])
     text = end.newline.join(lines)
@@ -122,7 +122,7 @@ def append(source: StubSource, end: ClassEnd, methods: Mapping[str, Sequence[str
 
 
 def apply(data: bytes, insertions: Sequence[Insertion]) -> bytes:
-    """Return the file with the insertions, which come in order; offsets are those of the file without."""
+    """Return the file with the insertions, which are in order; offsets refer to the original file."""
     for insertion in reversed(insertions):
         data = data[: insertion.offset] + insertion.data + data[insertion.offset :]
     return data
@@ -131,7 +131,7 @@ def apply(data: bytes, insertions: Sequence[Insertion]) -> bytes:
 def _adds_only(
     old: ast.Module, new: ast.Module, end: ClassEnd, insertion: Insertion, methods: Sequence[str]
 ) -> bool:
-    """Return whether the methods are the class's last, and the tree without them is the old one."""
+    """Return whether the methods are the last of the class, and the tree without them equals the old one."""
     added = range(insertion.line, insertion.line + insertion.count)
     for node in ast.walk(new):
         if isinstance(node, ast.ClassDef) and node.lineno == end.node.lineno:
@@ -142,19 +142,19 @@ def _adds_only(
 
 
 def _declared_codec(data: bytes) -> str:
-    """Return the encoding that the first two lines declare (PEP 263), whatever else stands there."""
+    """Return the encoding that the first two lines declare (PEP 263), even if they have non-ASCII bytes."""
     first = re.split(rb"\r\n|\r|\n", data, maxsplit=2)[:2]
     lines = (re.sub(rb"[^ -~\t\f]", b"?", line) + b"\n" for line in first)
     return tokenize.detect_encoding(lines.__next__)[0]
 
 
 def _before(source: StubSource, node: ast.stmt) -> str:
-    """Return what stands on the line before a statement."""
+    """Return the text before a statement on its line."""
     return source.lines[node.lineno - 1].encode()[: node.col_offset].decode()
 
 
 def _indent(text: str) -> str:
-    return text.rpartition("\f")[2]  # a form feed starts the count anew
+    return text.rpartition("\f")[2]  # a form feed resets the indentation
 
 
 def _parse(data: bytes) -> ast.Module:

@@ -1,6 +1,6 @@
 """Executor stubs: their paths, their differences from the design, and the methods to add.
 
-Reads and makes bytes only. Nothing of the author's ever changes: methods are added at the end of a class.
+It works on bytes only. The author's code never changes: methods are added at the end of a class.
 """
 
 from __future__ import annotations
@@ -51,16 +51,16 @@ class Stub:
     insertions: tuple[Insertion, ...] = ()
     """Code to insert, by line."""
     lacks: tuple[str, ...] = ()
-    """Imports that the insertions name and the file does not have."""
+    """Imports that the insertions need and the file lacks."""
 
     @property
     def updated(self) -> bytes:
-        """The file with the methods that it lacked."""
+        """The file with its missing methods added."""
         return apply(self.data, self.insertions)
 
     @property
     def added_lines(self) -> frozenset[int]:
-        """The lines of `followed` that the author did not write."""
+        """Numbers of the lines in `updated` that the author did not write."""
         lines: set[int] = set()
         for insertion in self.insertions:
             start = insertion.line + len(lines)
@@ -69,7 +69,7 @@ class Stub:
 
 
 def stub_path(service: str, toolset: str) -> PurePosixPath:
-    """Return the place of a toolset's stub inside the folder of stubs, by the names in the design."""
+    """Return the path of a toolset's stub in the stub folder, from the names in the design."""
     return PurePosixPath(module_name(service), f"{module_name(toolset)}.py")
 
 
@@ -79,7 +79,7 @@ def read_stub(data: bytes, toolset: Toolset, package: str) -> Stub:
         return _stub(read_source(data), toolset, package)
     except UnreadableSourceError as error:
         line, text = error.line, f"cannot be parsed: {error}; correct it and run: toolgen gen"
-    except RecursionError:  # Python reads what the walks over its tree cannot
+    except RecursionError:  # the tree is too deep for recursive functions
         line, text = 1, "is nested too deeply; split its longest expression"
     return Stub(data=data, statuses=(Status(line=line, state="missing", text=text),))
 
@@ -108,7 +108,7 @@ def _without_class(toolset: Toolset) -> Iterator[Status]:
 
 
 def _missing(executor: UserExecutor, toolset: Toolset, insertions: _Insertions) -> Iterator[Status]:
-    """Yield the missing methods of the class, and insert those that can be inserted."""
+    """Yield the missing methods of the class, and collect the methods that can be inserted."""
     plain, bound = names.executor(toolset), names.bound_executor(toolset)
     line, name = executor.node.lineno, executor.node.name
     if executor.is_bound and not any(tool.binding for tool in toolset.tools):
@@ -164,14 +164,14 @@ def _defined(executor: UserExecutor, toolset: Toolset, insertions: _Insertions) 
 def find_orphans(data: bytes, toolsets: Collection[str], package: str) -> Iterator[Status]:
     """Yield each class of a file that derives from the executor of a removed toolset.
 
-    `toolsets` are the import paths of those that there are, `package` is that of the generated tree.
+    `toolsets` has the import paths of the existing toolsets, `package` the path of the generated tree.
     """
     try:
         tree = read_source(data).tree
         imported = module_names(tree)
         classes = [node for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
     except (UnreadableSourceError, RecursionError):
-        return  # what cannot be read is not ours to judge
+        return  # files that cannot be parsed are not reported here
     for node in classes:
         for base in node.bases:
             for path in sorted(imported.resolve(base)):
@@ -183,7 +183,7 @@ def find_orphans(data: bytes, toolsets: Collection[str], package: str) -> Iterat
 
 
 def _is_toolset(path: str, package: str) -> bool:
-    """Return whether an import path is that of a generated toolset: `gen.assistant.toolsets.devices`."""
+    """Return whether an import path belongs to a generated toolset: `gen.assistant.toolsets.devices`."""
     inside = path.removeprefix(f"{package}.").split(".")
     return path.startswith(f"{package}.") and len(inside) == 3 and inside[1] == "toolsets"
 
@@ -199,7 +199,7 @@ class _Insertions:
     """Import path of the generated tree."""
     made: list[Insertion] = field(default_factory=list)
     lacks: dict[str, None] = field(default_factory=dict)
-    """Imports that the methods name and the file does not have."""
+    """Imports that the methods need and the file lacks."""
 
     @property
     def module(self) -> str:
@@ -207,7 +207,7 @@ class _Insertions:
         return toolset_path(self.toolset, self.package)
 
     def add(self, executor: UserExecutor, tools: Sequence[Tool]) -> str:
-        """Collect the methods of the tools, and return the hint how they get into the file."""
+        """Collect the methods of the tools, and return a hint how to add them to the file."""
         end = class_end(self.source, executor.node)
         if end is None:
             return "put the body of the class on separate lines and run: toolgen gen"
@@ -223,7 +223,7 @@ class _Insertions:
         return "run: toolgen gen"
 
     def signature(self, tool: Tool, executor: UserExecutor) -> str:
-        """Return the signature that the design gives to a tool's method."""
+        """Return the signature that the design declares for a tool's method."""
         return self._view(tool, executor, executor.taken, {}, never_quoted=True).signature
 
     def _view(
@@ -247,7 +247,7 @@ class _Insertions:
         return stub_method(tool, self.toolset, self.package, spell)
 
     def _by_package_of_base(self, path: str, executor: UserExecutor) -> str:
-        """Return the path by the module from which the author takes the base class; "" if there is none."""
+        """Return the path through the module that the author uses for the base class; "" if there is none."""
         module, _, name = path.rpartition(".")
         package = dotted(executor.base).rpartition(".")[0]
         is_package = package and package.rpartition(".")[2] != "executor"

@@ -1,6 +1,6 @@
 """The executor classes of an author's file: their bases, and the methods of both, compared with the design.
 
-In doubt a signature and the design agree.
+If a signature cannot be judged, it counts as matching the design.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from .scopes import ModuleNames, bound_names, dotted
 Function: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
 
 _EMPTY: Final = frozenset(["ABC", "Generic", "Protocol", "object"])
-"""Bases that define no tool's method."""
+"""Bases that define no tool methods."""
 _ANYTHING: Final = frozenset(["Any", "object", "Never", "NoReturn"])
 _ASYNC, _SYNC = "ToolContext", "SyncToolContext"
 """Context types of asynchronous and synchronous methods."""
 _TRANSPARENT: Final = frozenset(["final", "override"])
-"""Decorators that leave a signature as it is written."""
+"""Decorators that do not change a signature."""
 
 
 @frozen_record
 class UserExecutor:
-    """A class of the file that derives from the generated executor without another class between."""
+    """A class of the file that derives directly from the generated executor."""
 
     node: ast.ClassDef
     base: ast.expr
@@ -40,19 +40,19 @@ class UserExecutor:
     subclasses: tuple[ast.ClassDef, ...]
     """Classes of the file that derive from it."""
     defined: frozenset[str]
-    """Methods defined by the class, by its bases in the file, or by each of its heirs."""
+    """Methods defined by the class, by its bases in the file, or by each of its subclasses."""
     hidden: tuple[str, ...]
-    """Bases that the file does not show."""
+    """Bases that are neither in the file nor known."""
     is_sole: bool
-    """It serves this toolset and nothing else."""
+    """Whether it implements only this toolset."""
     taken: frozenset[str]
-    """Names in the scopes between the module and the methods."""
+    """Names bound in the scopes between the module and the methods."""
 
 
 def find_executors(
     tree: ast.Module, imported: ModuleNames, toolset: Toolset, package: str
 ) -> list[UserExecutor]:
-    """Return the executors of the toolset, in the order in which they end, an inner one first.
+    """Return the executors of the toolset, sorted by their last line, inner classes first.
 
     `package` is the import path of the generated tree.
     """
@@ -68,7 +68,7 @@ def find_executors(
 
 
 def functions(nodes: Iterable[ast.AST]) -> Iterator[Function]:
-    """Yield the functions of a class's own scope, those under conditions too."""
+    """Yield the functions of a class's own scope, including functions under conditions."""
     for node in nodes:
         match node:
             case ast.FunctionDef() | ast.AsyncFunctionDef():
@@ -93,8 +93,10 @@ class _Bases:
         self._package = package
 
     def kind(self, base: ast.expr) -> Literal["plain", "bound", "other", "own", "empty", "hidden"]:
-        """Return the kind of a base: the toolset's executor, plain or bound, another generated class,
-        a class of the file, one without methods, or nothing that is known.
+        """Return the kind of a base class.
+
+        `plain` and `bound` are the toolset's executors, `other` is another generated class, `own` a class of
+        the file, `empty` a base without methods, and `hidden` an unknown base.
         """
         chain = dotted(_unsubscripted(base))
         if chain in self._classes:
@@ -111,7 +113,7 @@ class _Bases:
     def family(
         self, node: ast.ClassDef, seen: frozenset[ast.ClassDef] = frozenset()
     ) -> Iterator[ast.ClassDef]:
-        """Yield the class and its bases in the file; one may come twice."""
+        """Yield the class and its bases in the file; a base can occur twice."""
         yield node
         for base in node.bases:
             for parent in self._classes.get(dotted(_unsubscripted(base)), ()):
@@ -148,7 +150,7 @@ def _defined(family: Iterable[ast.ClassDef]) -> frozenset[str]:
 
 
 def _taken(nodes: Iterable[ast.AST], outer: frozenset[str]) -> Iterator[tuple[ast.ClassDef, frozenset[str]]]:
-    """Yield every class with the names that its own scope and those around it bind, the module's left out."""
+    """Yield every class with the names bound in its scope and in enclosing scopes, except the module."""
     for node in nodes:
         inner = outer
         if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
@@ -165,7 +167,7 @@ def _unsubscripted(expression: ast.expr) -> ast.expr:
 
 
 def is_unimplemented(method: Function) -> bool:
-    """Return whether the body only raises NotImplementedError; a docstring may stand before it."""
+    """Return whether the body only raises NotImplementedError, possibly after a docstring."""
     body = method.body[1:] if ast.get_docstring(method, clean=False) is not None else method.body
     match body:
         case [ast.Raise(exc=ast.Call(func=ast.Name(id="NotImplementedError")))]:
@@ -177,9 +179,9 @@ def is_unimplemented(method: Function) -> bool:
 
 
 def could_be_a_tool(method: Function, names: ModuleNames) -> bool:
-    """Return whether a runtime could call the method as a tool: public, and of two arguments.
+    """Return whether a runtime could call the method as a tool: it is public and takes two arguments.
 
-    One that is not asynchronous says so by its context; it may as well be any other method of the class.
+    A synchronous method needs a synchronous context too; otherwise it could be any other method.
     """
     if method.name.startswith("_") or not _takes_two(method.args):
         return False
@@ -189,8 +191,8 @@ def could_be_a_tool(method: Function, names: ModuleNames) -> bool:
 def is_changed(method: Function, tool: Tool, names: ModuleNames) -> bool:
     """Return whether the parameters or an annotation contradict the design.
 
-    A method without annotations, with ones that are not looked through, or under a decorator that may
-    change it is not judged.
+    Missing annotations and annotations that cannot be resolved do not count as changes. A method under a
+    decorator that might change its signature is never reported.
     """
     decorators = {dotted(decorator).rpartition(".")[2] for decorator in method.decorator_list}
     if not decorators <= _TRANSPARENT:
@@ -223,7 +225,7 @@ def _takes_two(arguments: ast.arguments) -> bool:
 
 
 def _contradicts(annotation: ast.expr | None, names: ModuleNames, *wanted: str) -> bool:
-    """Return whether the annotation names none of the wanted classes, nor anything that may hold them."""
+    """Return whether the annotation names neither a wanted class nor a type that might include one."""
     if annotation is None or not wanted:
         return False
     classes = _classes(annotation, names)
@@ -231,14 +233,14 @@ def _contradicts(annotation: ast.expr | None, names: ModuleNames, *wanted: str) 
 
 
 def _classes(annotation: ast.expr | None, names: ModuleNames) -> set[str]:
-    """Return the names of the classes that an annotation names; an empty one where they are not known."""
+    """Return the class names in an annotation; an empty name stands for an unknown class."""
     if annotation is None:
         return set()
     return {path.rpartition(".")[2] for path in _named(annotation, names)}
 
 
 def _named(annotation: ast.AST, names: ModuleNames) -> Iterator[str]:
-    """Yield the dotted paths that an annotation names; an empty one where they are not known."""
+    """Yield the dotted paths in an annotation; an empty path stands for an unknown class."""
     match annotation:
         case ast.Name() | ast.Attribute():
             yield from names.resolve(annotation) or {""}

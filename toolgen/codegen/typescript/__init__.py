@@ -1,4 +1,4 @@
-"""TypeScript: types of what crosses the HTTP surface, and a typed client for it."""
+"""TypeScript: types of the values that are sent and received over HTTP, and a typed client."""
 
 from .plan import generate
 

@@ -1,4 +1,4 @@
-"""The types of one file as declarations: interfaces, and aliases of unions and of what is no object."""
+"""Declarations of the types of one file: interfaces, and aliases of unions and of other types."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class MemberView:
 
 @frozen_record
 class TypeView:
-    """An interface; an alias where `alias` is not empty."""
+    """An interface, or an alias if `alias` is not empty."""
 
     comment: str
     name: str
@@ -49,27 +49,27 @@ class TypePrinter:
     """Prints the types of one file."""
 
     def __init__(self, scope: FileScope, imports: TypeImports, *, types: str, surface: str) -> None:
-        """Make the printer; `types` and `surface` are how the file imports what it names of others."""
+        """Create the printer; `types` and `surface` are the specifiers of the files to import from."""
         self._scope = scope
         self._imports = imports
         self._types = types
         self._surface = surface
 
     def reference(self, side: Side, name: str) -> str:
-        """Return the name of a type in the file, which imports it where it stands in another one."""
+        """Return the name of a type in the file; import it if it is declared in another file."""
         own = self._scope.names[side][name]
         return self._imports.name(self._types, own) if self._types and own in self._scope.shared else own
 
     def may_be_empty(self, name: str) -> bool:
-        """Return whether what is received of an object may have no properties."""
+        """Return whether a received object can have no properties."""
         return may_be_empty(self._scope.objects[name], "received")
 
     def used(self, name: str) -> str:
-        """Return a name of the client's runtime."""
+        """Import a name of the client runtime and return it."""
         return self._imports.name(self._surface, name)
 
     def types(self, names: Iterable[str], roles: Mapping[str, Role] | None = None) -> Iterator[TypeView]:
-        """Yield those of the types that cross the surface."""
+        """Yield declarations of the types that cross the surface."""
         crossing = self._scope.crossing.all
         for name in names:
             if named := crossing.get(name):
@@ -118,13 +118,13 @@ class TypePrinter:
         )
 
     def _members(self, field: Field, side: Side) -> Members:
-        """Return the type of a property; a sensitive value is received by nobody, but for null."""
+        """Return the type of a property; received sensitive values are hidden, except null."""
         if not field.sensitive or side == "sent":
             return self._speller(side).members(field.type)
         return (self.used(HIDDEN), "null") if null_is_a_value(field.type) else (self.used(HIDDEN),)
 
     def _foreign(self, object_: ObjectType, role: Role | None) -> Iterator[TypeView]:
-        """Yield the classes of a schema that somebody else wrote, and its root where that is none of them."""
+        """Yield the classes of a third-party schema, and its root if that is not a class."""
         foreign, names = object_.foreign, self._scope.names["received"]
         assert foreign is not None, "only such an object comes here"
         own = object_.description or (role.description if role else "")
@@ -158,7 +158,7 @@ class TypePrinter:
 
 
 def may_be_empty(object_: ObjectType, side: Side) -> bool:
-    """Return whether the object may have no properties."""
+    """Return whether the object can have no properties."""
     if object_.foreign is not None:
         return not object_.foreign.classes.get(object_.name, {"required": True})["required"]
     return all(_is_optional(field, side) for field in object_.fields)

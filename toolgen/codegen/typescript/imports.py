@@ -14,12 +14,12 @@ class TypeImports:
         self._names: defaultdict[str, set[str]] = defaultdict(set)
 
     def name(self, specifier: str, name: str) -> str:
-        """Return the name, which the file then imports."""
+        """Import the name and return it."""
         self._names[specifier].add(name)
         return name
 
     def text(self) -> str:
-        """Return the statements, those of the furthest files first; "" for none."""
+        """Return the statements, sorted by specifier, outer folders first; "" if there are none."""
         return "\n".join(
             _statement(specifier, sorted(names, key=lambda name: (name.lower(), name)))
             for specifier, names in sorted(self._names.items())

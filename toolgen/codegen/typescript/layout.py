@@ -17,7 +17,7 @@ from .sides import CrossingTypes, Named, Side, reached, two_sided
 
 SURFACE: Final = "surface.ts"
 PLAIN: Final = ("surface.ts", "records.ts", "events.ts", "forms.ts", "controls.ts", "schemas.ts")
-"""Files that are the same for every design: what the client stands on, and forms of any catalog."""
+"""Files that are the same for every design: the client runtime, and forms for any catalog."""
 TYPES: Final = "types.ts"
 CLIENT: Final = "client.ts"
 INDEX: Final = "index.ts"
@@ -26,25 +26,25 @@ _TAKEN: Final = frozenset(
     "Approval Artifact Call CallOptions DeclaredError Hidden Json LenientCall Promise Record Surface "
     "WorkAnswer".split()
 )
-"""Names that files import, or have of the language."""
+"""Names that files import, or that the language defines."""
 _PROPERTIES: Final = frozenset("constructor default prototype then".split())
-"""Properties that mean something to the language."""
+"""Properties with a special meaning in JavaScript."""
 
 
 @frozen_record
 class FileScope:
-    """The types that one file has, and those that it may name."""
+    """The types that one file declares, and the types that it can refer to."""
 
     objects: Objects
     crossing: CrossingTypes
-    """Types that cross the surface; for shared types, those of the tools of all toolsets."""
+    """Types that cross the surface; in the file of shared types, from the tools of all toolsets."""
     names: Mapping[Side, Mapping[str, str]]
     """Names of types in TypeScript, by side and by name in the design."""
     shared: frozenset[str]
-    """The names, in TypeScript, of what stands in the file of shared types."""
+    """TypeScript names of the types in the file of shared types."""
 
     def sides(self, name: str) -> tuple[Side, ...]:
-        """Return the sides of which a type is declared: one where they do not differ."""
+        """Return the sides for which a type is declared; one if they do not differ."""
         if self.names["sent"][name] == self.names["received"][name]:
             return ("received",) if name in self.crossing.received else ("sent",)
         sides: tuple[tuple[Side, Mapping[str, Named]], ...] = (
@@ -68,24 +68,24 @@ def toolset_file(toolset: Toolset) -> str:
 
 
 def specifier(path: str, base: str) -> str:
-    """Return how the file at `base` imports the one at `path`: by what a compiler makes of it."""
+    """Return the specifier by which the file at `base` imports the compiled file of `path`."""
     up = "../" * (len(PurePosixPath(base).parts) - 1) or "./"
     return f"{up}{path.removesuffix('.ts')}.js"
 
 
 def property_names(toolsets: list[Toolset]) -> list[str]:
-    """Return the property of each toolset, of a client and of the index."""
+    """Return the property name of each toolset, for the client and the index."""
     taken = {"client", "events", "surface", "types"}
     return unique_names([camel(name) for name in names.toolset_names(toolsets, taken)])
 
 
 def method_names(toolset: Toolset) -> list[str]:
-    """Return the method of each tool."""
+    """Return the method name of each tool."""
     return unique_names([camel(tool.name) for tool in toolset.tools])
 
 
 def unique_names(wanted: list[str]) -> list[str]:
-    """Return the names, with underscores after one that came before or is a property of JavaScript."""
+    """Return the names; duplicates and special properties of JavaScript get underscores."""
     unique: list[str] = []
     for name in wanted:
         unique.append(unused_name(name, {*unique, *_PROPERTIES}))

@@ -27,7 +27,7 @@ Named: TypeAlias = "ObjectType | EnumType | UnionType"
 
 @frozen_record
 class CrossingTypes:
-    """What crosses the surface, by name, in order of first use."""
+    """Types that cross the surface, by name, in order of first use."""
 
     sent: Mapping[str, Named]
     received: Mapping[str, Named]
@@ -38,7 +38,7 @@ class CrossingTypes:
 
 
 def reached(tools: Iterable[Tool], objects: Objects) -> CrossingTypes:
-    """Return the types that callers send and receive; `objects` are those that the tools name."""
+    """Return the types that callers send and receive; `objects` has the objects that the tools name."""
     tools = tuple(tools)
     return CrossingTypes(
         sent=_closure((name for tool in tools for name in _sent(tool)), objects),
@@ -51,7 +51,7 @@ def _sent(tool: Tool) -> Iterator[str]:
     if tool.confirmation and tool.confirmation.payload:
         yield tool.confirmation.payload
     if tool.long_running:
-        yield tool.result.name  # by who answers for the work
+        yield tool.result.name  # sent in the answer that finishes the work
 
 
 def _received(tool: Tool) -> Iterator[str]:
@@ -77,7 +77,7 @@ def _closure(roots: Iterable[str], objects: Objects) -> dict[str, Named]:
 
 
 def _inner(named: Named) -> tuple[DataType, ...]:
-    """Return the types that stand in what has a name."""
+    """Return the types inside a named type."""
     match named:
         case ObjectType():
             return tuple(field.type for field in named.fields)
@@ -105,7 +105,7 @@ def _differs(field: Field) -> bool:
 def two_sided(named: Mapping[str, Named], objects: Objects) -> frozenset[str]:
     """Return the names whose two sides differ.
 
-    An attribute of them, or of what they hold, has a default, or is sensitive and so is not sent to anybody.
+    They differ if an attribute, also of a nested type, has a default, or is sensitive and so never received.
     """
     users: defaultdict[str, list[str]] = defaultdict(list)
     waiting = []

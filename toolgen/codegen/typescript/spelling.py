@@ -1,6 +1,6 @@
 """Types of the field tree and of third-party schemas as TypeScript, with comments.
 
-A type is the members of a union, of which most types have one.
+Each type is represented as the members of a union; most types have one member.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ Members: TypeAlias = tuple[str, ...]
 JSON: Final = "Json"
 """The type of any JSON value."""
 HIDDEN: Final = "Hidden"
-"""The type of what stands in the place of a sensitive value; `records.ts` has both."""
+"""The type of the placeholder of a sensitive value; `records.ts` declares both types."""
 _ROUNDED: Final = "JavaScript rounds integers beyond 2^53."
 _SCALARS: Final[dict[ScalarKind, str]] = {
     "boolean": "boolean",
@@ -63,8 +63,8 @@ _PRIMITIVES: Final = {"string": "string", "integer": "number", "number": "number
 class TypeScriptSpeller:
     """Writes the types of one file.
 
-    `reference` returns the name under which the file has an object, an enum or a union; `used` hears of
-    each name that comes from the runtime of the client.
+    `reference` returns the name of an object, an enum or a union in the file; `used` is called with each
+    name that the file needs from the client runtime, and returns it.
     """
 
     def __init__(self, reference: Callable[[str], str], used: Callable[[str], str]) -> None:
@@ -123,7 +123,7 @@ class TypeScriptSpeller:
             yield _PRIMITIVES.get(node.get("type", ""), JSON)
 
     def _united(self, members: Iterable[str]) -> Members:
-        """Return the members, each once, without those that another one has."""
+        """Return the distinct members, without members that another member includes."""
         types = dict.fromkeys(members)
         if JSON in types:
             return (self._used(JSON),)
@@ -156,7 +156,7 @@ def _is_number(member: str) -> bool:
 
 
 def notes(type_: DataType) -> Iterator[str]:
-    """Yield the sentences on the values of a type: its format, its limits, and those of what is in it."""
+    """Yield sentences about the values of a type: its format, its limits, and the same for its items."""
     match type_:
         case NullableType():
             yield from notes(type_.inner)
@@ -183,7 +183,7 @@ def _rows(type_: DataType) -> Iterator[tuple[Any, Any]]:
 
 
 def foreign_notes(node: Node) -> Iterator[str]:
-    """Yield the sentences on the values of a node, as `notes` does."""
+    """Yield sentences about the values of a third-party schema, like `notes`."""
     branches = [branch for branch in node.get("anyOf", ()) if branch.get("type") != "null"]
     if len(branches) == 1:
         yield from foreign_notes(branches[0])
@@ -211,13 +211,13 @@ def _limits(limits: list[tuple[str, Any]]) -> Iterator[str]:
 
 
 def meanings(type_: DataType) -> str:
-    """Return a list of what the values of an enumeration without a name mean; "" if they say it."""
+    """Return a list of the meanings of an unnamed enum's values; "" if they have none."""
     inner = without_null(type_)
     return _meanings(inner.explained) if isinstance(inner, EnumType) and not inner.name else ""
 
 
 def foreign_meanings(node: Node) -> str:
-    """Return the same of a node."""
+    """Return a list of the meanings of the enum values of a third-party schema; "" if they have none."""
     if MEANINGS not in node:
         return ""
     return _meanings(

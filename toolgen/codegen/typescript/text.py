@@ -1,4 +1,4 @@
-"""Text of the design as TypeScript source: literals, property names, TSDoc comments, lines of a width."""
+"""Text of the design as TypeScript source: literals, property names, TSDoc comments, wrapped lines."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from toolgen.contract.json_value import Json
 from toolgen.contract.printable import visible
 
 WIDTH: Final = 100
-"""Columns of a line, where it can be broken."""
+"""Maximum columns of a line that can be broken."""
 
 _NAME: Final = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]*")
 _TAG: Final = re.compile(r"(?<![\w\\])@(?=[A-Za-z])")
@@ -22,7 +22,7 @@ _MOST: Final = 2**53 - 1
 
 
 def quote(text: str) -> str:
-    """Return a string literal, in which what nobody sees is escaped."""
+    """Return a string literal, with invisible characters escaped."""
     return visible(json.dumps(text, ensure_ascii=False)).replace("\x7f", r"\u007f")
 
 
@@ -32,7 +32,7 @@ def literal(value: Json) -> str:
 
 
 def value(of: Json, indent: int = 0) -> str:
-    """Return a JSON value as an author types it, on several lines where it is long."""
+    """Return a JSON value as TypeScript source, on several lines if it is long."""
     match of:
         case dict() if of:
             items = [f"{property_name(key)}: {value(inner, indent + 2)}" for key, inner in of.items()]
@@ -53,7 +53,7 @@ def _bracketed(start: str, items: list[str], end: str, indent: int) -> str:
 
 
 def literal_type(value: str | int | float | bool) -> str:
-    """Return the type of one value; of a number that JavaScript does not hold, `number`."""
+    """Return the type of one value; `number` for a number that JavaScript cannot represent exactly."""
     if isinstance(value, str):
         return quote(value)
     if isinstance(value, bool):
@@ -64,19 +64,19 @@ def literal_type(value: str | int | float | bool) -> str:
 
 
 def is_exact(value: float) -> bool:
-    """Return whether JavaScript holds every integer up to this one."""
+    """Return whether JavaScript represents every integer up to this one exactly."""
     return abs(value) <= _MOST
 
 
 def property_name(key: str) -> str:
-    """Return the key of an object as it stands in a type."""
+    """Return the key of an object as written in a type."""
     return key if _NAME.fullmatch(key) else quote(key)
 
 
 def union(members: Sequence[str], *, indent: int, taken: int) -> str:
-    """Return the union of types, one a line where it is too long for the rest of a line of the indent.
+    """Return the union of types, one type per line if it does not fit on the rest of the line.
 
-    `taken` is how many columns of the line are not free.
+    `taken` is the number of columns of the line that are already used.
     """
     line = " | ".join(members)
     if len(members) == 1 or indent + taken + len(line) <= WIDTH:
@@ -86,9 +86,9 @@ def union(members: Sequence[str], *, indent: int, taken: int) -> str:
 
 
 def comment(text: str, tags: Iterable[tuple[str, str]] = (), *, indent: int = 0) -> str:
-    """Return a TSDoc comment without its first indent; "" for one that says nothing.
+    """Return a TSDoc comment without its first indent; "" if it would be empty.
 
-    `tags` are block tags such as `deprecated`, each with its text, which comes from elsewhere as `text` does.
+    `tags` are block tags, for example `deprecated`, with their texts, which are escaped like `text`.
     """
     lines = _lines(text, indent)
     of_tags = [line for tag, about in tags for line in _tag(tag, about, indent)]
@@ -110,7 +110,7 @@ def _tag(tag: str, text: str, indent: int) -> list[str]:
 
 
 def _lines(text: str, indent: int) -> list[str]:
-    """Return the lines of a text within a comment, none of which ends it or is a tag or a directive."""
+    """Return the lines of a text for a comment, escaped so that none ends it or is a tag or directive."""
     lines = (
         wrapped
         for line in text.strip().replace("\r\n", "\n").split("\n")
@@ -124,7 +124,7 @@ def _harmless(line: str) -> str:
 
 
 def _wrapped(line: str, width: int) -> list[str]:
-    """Return a line of prose broken at spaces; one that begins with spaces is code and stays."""
+    """Return a line of prose wrapped at spaces; a line that begins with spaces is code and unchanged."""
     if len(line) <= width or line.startswith(" "):
         return [line]
     return textwrap.wrap(line, width, break_long_words=False, break_on_hyphens=False)

@@ -70,7 +70,7 @@ class ToolsetProperty:
     type: str
     """The class of its tools."""
     imported: str
-    """The same where it is imported, with the name in its file."""
+    """The class in the import statement, with the name in its file if it is another one."""
     specifier: str
 
 
@@ -126,7 +126,7 @@ def toolset_view(toolset: Toolset, scope: FileScope, name: str) -> ToolsetView:
 
 
 def _generic(name: str, parameters: list[Members], before: str) -> str:
-    """Return a generic type with its parameters, each on lines of its own where they are too long for one."""
+    """Return a generic type with its parameters, each on its own line if they do not fit on one."""
     line = f" {name}<{', '.join(map(' | '.join, parameters))}>"
     if len(before) + len(line) <= WIDTH:
         return line
@@ -135,7 +135,7 @@ def _generic(name: str, parameters: list[Members], before: str) -> str:
 
 
 class _OwnNames:
-    """Names of what a file has beside the types of its design."""
+    """Unique names for declarations that are not types of the design."""
 
     def __init__(self, scope: FileScope) -> None:
         self._taken = {*scope.shared, *scope.names["sent"].values(), *scope.names["received"].values()}
@@ -168,12 +168,12 @@ def _parameters(tool: Tool, printer: TypePrinter) -> list[Members]:
 def _error(error: Error[str], printer: TypePrinter) -> str:
     details = f", {printer.reference('received', error.type)}" if error.type else ""
     if error.type and printer.may_be_empty(error.type):
-        details += " | undefined"  # the surface leaves out what is empty
+        details += " | undefined"  # the surface omits empty details
     return f"{printer.used('DeclaredError')}<{quote(error.name)}{details}>"
 
 
 def _answers(tool: Tool, printer: TypePrinter, own: _OwnNames) -> Iterator[TypeView]:
-    """Yield the type of the answers to a call that waits, where the design knows what is in them."""
+    """Yield the type of the answers to a suspended call, if the design declares their content."""
     types = []
     if tool.confirmation and tool.confirmation.payload:
         types.append(f"{printer.used('Approval')}<{printer.reference('sent', tool.confirmation.payload)}>")
@@ -208,12 +208,12 @@ def _signature(name: str, parameters: list[str], call: str) -> str:
 
 
 def _required(tool: Tool) -> bool:
-    """Return whether the arguments of a tool may not be empty."""
+    """Return whether a tool has required arguments."""
     return not may_be_empty(tool.payload, "sent")
 
 
 def _description(tool: Tool) -> str:
-    """Return what a caller has to know of a tool."""
+    """Return the description of a tool for callers."""
     facts = [tool.facts.description]
     if tool.confirmation:
         some = " for some values" if tool.confirmation.when else ""

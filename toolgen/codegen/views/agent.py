@@ -1,4 +1,4 @@
-"""`agent.py` and `specs.py` of an agent: its limits, how a host registers and reaches it, and its tools."""
+"""`agent.py` and `specs.py` of an agent: its limits, its registration, its client and its tools."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class AgentView:
     """The executors with their types."""
     register_docstring: str
     registrations: tuple[str, ...]
-    """Expressions, one a toolset."""
+    """Expressions, one for each toolset."""
     client_docstring: str
 
 
@@ -69,7 +69,7 @@ def agent_view(design: Design, agent: Agent) -> AgentView:
 
 @frozen_record
 class _AgentToolset:
-    """A toolset of the agent, as the module names it."""
+    """A toolset of the agent, with its names in the module."""
 
     toolset: Toolset
     parameter: str
@@ -81,7 +81,7 @@ class _AgentToolset:
         return bool(self.toolset.tools) and not self.toolset.exporter
 
     def registration(self, imports: Imports) -> str:
-        """Return what the runtime registers; a toolset of native tools alone has no executor."""
+        """Return the expression to register; a toolset with only native tools has no executor."""
         if self.toolset.tools:
             return f"{self.module}.registration({self.parameter if self.is_executed else ''})"
         more = f", instructions={quote(self.toolset.instructions)}" if self.toolset.instructions else ""
@@ -91,7 +91,7 @@ class _AgentToolset:
 
 
 def _agent_toolsets(agent: Agent) -> list[_AgentToolset]:
-    """Return the toolsets, each once; a module named like a parameter gets another name."""
+    """Return the distinct toolsets; a module with the name of a parameter gets another name."""
     toolsets = toolsets_of(agent)
     parameters = names.toolset_names(toolsets, REGISTER_PARAMETERS)
     wired: list[_AgentToolset] = []
@@ -125,7 +125,7 @@ def _imports() -> Imports:
 
 
 def _facts(agent: Agent, imports: Imports) -> Iterator[str]:
-    """Return the keyword arguments of the spec; what is empty is left out."""
+    """Yield the keyword arguments of the spec; empty values are left out."""
     yield "id=AGENT_ID"
     yield f"description={quote(agent.description)}"
     tools = [_tool(tool, imports) for used in agent.uses for tool in used.tools]
@@ -141,7 +141,7 @@ def _facts(agent: Agent, imports: Imports) -> Iterator[str]:
 
 def _tool(used: UsedTool, imports: Imports) -> str:
     confirm = ""
-    if confirmation := own_confirmation(used):  # what an approval may hold stays as the tool says
+    if confirmation := own_confirmation(used):  # the payload of the tool applies
         confirm = f", {confirmed(replace(confirmation, payload=None), imports)}"
     maker = imports.name(_AGENTS, "AgentTool")
     return f"{maker}(id={quote(used.tool.id)}, name={quote(used.name)}{confirm})"
@@ -198,7 +198,7 @@ def agent_specs_view(agent: Agent) -> AgentSpecsView:
 
 
 class _Printer:
-    """Prints the specs of one agent, and collects what they import."""
+    """Prints the specs of one agent, and collects their imports."""
 
     def __init__(self, agent: Agent) -> None:
         called = {names.qualified(used.toolset) for used in agent.uses if used.tools}

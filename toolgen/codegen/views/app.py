@@ -24,7 +24,7 @@ _OWN: Final = ("runtime", "serve", "engine", "planner", "server", "made", "folde
 
 @frozen_record
 class AppPlace:
-    """Where the parts of a project are imported from."""
+    """Names and import paths of the parts of a project."""
 
     name: str
     """Name of the project."""
@@ -35,9 +35,9 @@ class AppPlace:
     stubs: str
     """Import path of the executor stubs."""
     levels: int
-    """Folders from the one of `app.py` up to that of the project."""
+    """Number of folders from `app.py` up to the project folder."""
     server: str = ""
-    """Expression of the MCP server behind the locked toolset, of names of `toolgen.adapters.mcp`."""
+    """Expression of the MCP server behind the locked toolset, with names from `toolgen.adapters.mcp`."""
 
 
 @frozen_record
@@ -54,9 +54,9 @@ class AppView:
     has_credentials: bool
     has_agents: bool
     parameters: str
-    """Those of `serve`."""
+    """Parameters of `serve`."""
     executors: tuple[str, ...]
-    """Statements that make what executes the tools."""
+    """Statements that create the executors."""
     registrations: tuple[str, ...]
     """Statements that register toolsets and agents on `made`."""
 
@@ -87,7 +87,7 @@ class ServicesView:
 
 
 def services_to_write(design: Design) -> tuple[Service, ...]:
-    """Return the services behind bound tools that no generated client implements whole."""
+    """Return the services of bound tools that no generated client implements completely."""
     behind = {tool.binding.service for toolset in _executed(design) for tool in toolset.tools if tool.binding}
     return tuple(service for service in design.services if service.name in behind and service.client is None)
 
@@ -120,14 +120,14 @@ def services_view(design: Design, place: AppPlace) -> ServicesView:
 
 
 def _type(imports: Imports, place: AppPlace, alias: str, name: str, service: Service) -> str:
-    """Return how a class of a method is written: of the service's module, or of the shared types."""
+    """Return the expression for a class of a method, from the service's module or the shared types."""
     if any(name == object_.name for object_ in service.objects):
         return f"{alias}.{name}"
     return imports.name(f"{place.generated}.types", name)
 
 
 def app_view(design: Design, place: AppPlace) -> AppView:
-    """Return the module that makes the runtime of a design, with the author's executors and services."""
+    """Return the module that creates the runtime of a design, with the author's executors and services."""
     made = _Made(design=design, place=place)
     executors = tuple(made.executors())
     registrations = tuple(made.registrations())
@@ -156,7 +156,7 @@ def app_view(design: Design, place: AppPlace) -> AppView:
 
 
 class _Made:
-    """The statements of an app, and the imports that they take."""
+    """The statements of an app, and the imports that they need."""
 
     def __init__(self, *, design: Design, place: AppPlace) -> None:
         self._design, self._place = design, place
@@ -169,7 +169,7 @@ class _Made:
         self.library, self.own = _library(design, place), Imports({*_OWN})
 
     def executors(self) -> Iterator[str]:
-        """Yield the statements that create executors for several registrations."""
+        """Yield statements that create the executors, so that several registrations can use them."""
         for toolset in _executed(self._design):
             if self._design.needs_executor(toolset) and not toolset.lock:
                 class_ = class_name(toolset.name)
@@ -221,7 +221,7 @@ class _Made:
         return self._variable(toolset) if self._design.needs_executor(toolset) else ""
 
     def _import(self, module: str, name: str, other: str = "") -> str:
-        """Return the name under which a name of a module is imported: another one where it is taken."""
+        """Import a name of a module and return it; under another name if it is taken."""
         if (module, name) not in self._imported:
             taken = {*_OWN, *self._imported.values(), *self.library.names()}
             chosen = names.unused_name(other or f"{name}_", taken) if name in taken else name
@@ -236,7 +236,7 @@ class _Made:
 
 
 def _library(design: Design, place: AppPlace) -> Imports:
-    """Return the imports of an app that are none of the project's own."""
+    """Return the imports of an app from outside the project."""
     imports = Imports({*_OWN})
     listed: Mapping[str, tuple[str, ...]] = {
         "__future__": ("annotations",),
@@ -270,7 +270,7 @@ def _library(design: Design, place: AppPlace) -> Imports:
 
 
 def _executed(design: Design) -> Iterator[Toolset]:
-    """Yield the toolsets that somebody executes: not of native tools alone, nor those of an agent."""
+    """Yield the toolsets with tools of their own, except toolsets that an agent implements."""
     for service in design.services:
         for toolset in service.toolsets:
             if toolset.tools and not toolset.exporter:

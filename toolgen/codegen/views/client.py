@@ -1,4 +1,4 @@
-"""`client.py` and `functions.py`: a service whose methods are requests over HTTP, or calls of functions."""
+"""`client.py` and `functions.py`: a service that is implemented by HTTP requests, or by functions."""
 
 from __future__ import annotations
 
@@ -101,28 +101,28 @@ def _text(of: Service, methods: tuple[Method, ...]) -> str:
 
 
 class _Printer:
-    """Prints the values of one client, and collects what they import."""
+    """Prints the values of one client, and collects their imports."""
 
     def __init__(
         self, of: Service, scope: ModuleScope, schemes: Mapping[str, str], *, taken: Collection[str]
     ) -> None:
-        """Construct it; `schemes` are the constants of security schemes, `taken` what the module defines."""
+        """Create the printer; `schemes` has the constants of security schemes, `taken` the module's names."""
         self.imports = Imports()
         self.imports.name("__future__", "annotations")
         self._of, self._package, self._module = of, service_package(of.name), service_module(of.name)
         self._scope, self._schemes = scope, schemes
         self._origins: dict[str, tuple[str, str]] = {name: ("", name) for name in taken}
-        """Module and name by the name that the client's module has for it."""
+        """Origin of each name in the client's module: another module, and the name there."""
 
     def imported(self, module: str, name: str) -> str:
-        """Return a name as it is imported: with underscores before it where another one has it."""
+        """Import a name and return it; with leading underscores if the name is taken."""
         origin, alias = (module, name), name
         while self._origins.setdefault(alias, origin) != origin:
             alias = f"_{alias}"
         return self.imports.name(module, name, alias)
 
     def import_own(self, methods: Iterable[Method]) -> None:
-        """Import what the methods name of the design, before anything else has one of the names."""
+        """Import the names of the design that the methods use, before other imports can take them."""
         self.reference(class_name(self._of.name))
         for method in methods:
             details = [error.type for error in method.errors if error.type]
@@ -156,7 +156,7 @@ class _Printer:
         return f"{self.reference(names.error_spec(method, error))}: {details}"
 
     def value(self, value: Any) -> str:
-        """Return the expression of a fact of a transport."""
+        """Return the expression of a value in a transport."""
         match value:
             case SecurityScheme():
                 return self._schemes[value.name]
@@ -171,7 +171,7 @@ class _Printer:
                 return self.made(value)
 
     def made(self, value: Any) -> str:
-        """Return the call that makes a fact; arguments that have their default are left out."""
+        """Return the call that creates a value; arguments that are equal to their default are left out."""
         maker = self.imported(CLIENTS, type(value).__name__)
         return f"{maker}({', '.join(self._arguments(value))})"
 

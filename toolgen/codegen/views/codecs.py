@@ -1,4 +1,4 @@
-"""`codecs.py`: one Codec constant a type that crosses the JSON boundary."""
+"""`codecs.py`: one Codec constant for each type that crosses the JSON boundary."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ..text import docstring, quote, strings
 
 @frozen_record
 class ModuleView:
-    """The maker of the codecs of one types module."""
+    """The factory for the codecs of one types module."""
 
     name: str
     module: str
@@ -29,7 +29,7 @@ class CodecView:
     name: str
     type: str
     module: str
-    """The expression that makes it of its arguments."""
+    """Expression of the function that creates the codec from the arguments."""
     arguments: str
 
 
@@ -71,7 +71,7 @@ def codecs_view(toolset: Toolset, scope: ModuleScope) -> CodecsView:
 
 
 def arguments(of: ObjectType, scope: ModuleScope) -> Iterator[str]:
-    """Return what makes the codec of an object."""
+    """Yield the arguments that create the codec of an object."""
     yield quote(of.name)
     if places := scope.sensitive_places(of):
         yield f"sensitive={strings(places)}"
@@ -80,14 +80,14 @@ def arguments(of: ObjectType, scope: ModuleScope) -> Iterator[str]:
 
 
 def type_name(toolset: Toolset, module: Module, class_: str, imports: Imports) -> str:
-    """Return how the codecs and specs of the toolset write a class: `types.ListDevicesPayload`."""
+    """Return the expression for a class in the codecs and specs of a toolset: `types.ListDevicesPayload`."""
     if module == SHARED:
         return f"{imports.name(relative(toolset_package(toolset), ()), 'types', 'shared_types')}.{class_}"
     return f"{imports.name('.', 'types')}.{class_}"
 
 
 def _types(tool: Tool) -> Iterator[tuple[str, str]]:
-    """Return constant and class of each type of the tool."""
+    """Yield constant and class of each type of the tool."""
     yield names.payload_codec(tool), tool.payload.name
     yield names.result_codec(tool), tool.result.name
     for class_ in tool.classes:

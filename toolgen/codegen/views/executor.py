@@ -37,9 +37,9 @@ class BoundToolView:
     to_payload: str
     to_result: str
     is_called: bool
-    """Its method has a transport, whose client has to know the call."""
+    """Whether its method has a transport, so that a generated client has to know the call."""
     is_lenient: bool
-    """Its method may answer what does not fit."""
+    """Whether its method can return values that do not match the schema."""
     artifacts: tuple[str, ...]
     """Items of the outcome's artifacts."""
 
@@ -52,7 +52,7 @@ class BoundServiceView:
     client: str
     """The generated client that implements the whole service, and its module; "" for none."""
     is_lazy: bool
-    """The client is made at its first use: one over HTTP, whose imports take a while."""
+    """Whether the client is created at its first use: an HTTP client, whose imports are slow."""
 
     @property
     def parameter(self) -> str:
@@ -66,7 +66,7 @@ class ExecutorArgumentView:
     parameter: str
     docstring: str
     value: str
-    """Expression of what executes the tools, and after a comma whether it is the default."""
+    """Expression of the executor, followed by `is_default` if the registration has a default executor."""
 
 
 @frozen_record
@@ -81,7 +81,7 @@ class ExecutorView:
     """The last keyword arguments of the registration, each after a comma: instructions and native tools."""
     tool_method: str
     abstract: str
-    """The decorators of a method, as they are imported."""
+    """Imported names of the decorators of a method."""
     executor: str
     executor_docstring: str
     tools: tuple[ToolView, ...]
@@ -144,7 +144,7 @@ def executor_view(design: Design, toolset: Toolset, scope: ModuleScope) -> Execu
 
 
 def _service_methods(services: Iterable[BoundServiceView], tools: Iterable[BoundToolView]) -> str:
-    """Return which methods the tools call of services that hosts give, for the check of a registration."""
+    """Return the methods that tools call of services from the host, as a literal for registration checks."""
     methods: dict[str, dict[str, None]] = {service.name: {} for service in services if not service.client}
     for tool in tools:
         if tool.service in methods:
@@ -183,7 +183,7 @@ def _registration(design: Design, toolset: Toolset) -> ExecutorArgumentView:
 
 
 def _imports(toolset: Toolset, bound: list[tuple[Tool, Binding]]) -> tuple[Imports, Imports]:
-    """Return the imports of the module and those for type checkers; no method of the class hides one."""
+    """Return the runtime imports and the type-checking imports; methods of the class hide none of them."""
     imports = Imports({method_name(tool.name) for tool in toolset.tools})
     imports.name("__future__", "annotations")
     for name in ("TYPE_CHECKING", "Protocol"):
@@ -221,7 +221,7 @@ def _tool(toolset: Toolset, tool: Tool, scope: ModuleScope, typing_imports: Impo
 
 
 def _description(toolset: Toolset, tool: Tool) -> str:
-    """Return what a docstring says of a tool; a replacement in the same toolset is named as a method."""
+    """Return the description of a tool for docstrings; a replacement in the toolset is named as a method."""
     text = tool.facts.description
     if tool.facts.deprecated is None:
         return text
@@ -278,7 +278,7 @@ class ExportView:
     route: str
     """Arguments of the `AgentRoute`."""
     more: str
-    """The last keyword arguments of the registration, after a comma; "" without."""
+    """The last keyword arguments of the registration, after a comma; "" if there are none."""
 
 
 def export_view(of: Export) -> ExportView:

@@ -1,4 +1,4 @@
-"""The `__init__.py` files: the root, plain packages, and the public surfaces of all others."""
+"""The `__init__.py` files: the root, plain packages, and packages that export names."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ class PackageView:
 
 @frozen_record
 class RootView:
-    """The package of the whole tree: what is imported before every other module of it."""
+    """The package of the whole tree, which is imported before every other module of the tree."""
 
     template: ClassVar[str] = "root.py.jinja"
     docstring: str
     imports: str
     check: str
-    """Name of the function that refuses a format that the runtime does not read."""
+    """Name of the function that rejects a format that the runtime does not support."""
     format: int
 
 
 @frozen_record
 class SurfaceView:
-    """A package that offers names of its modules, some of which it imports when they are first used."""
+    """A package that exports names of its modules, some of which it imports at their first use."""
 
     template: ClassVar[str] = "surface.py.jinja"
     docstring: str
@@ -46,15 +46,15 @@ class SurfaceView:
     """`__all__`, as literals."""
     typing_imports: str = ""
     lazy_modules: tuple[tuple[str, str], ...] = ()
-    """Name of each module that the package offers as a whole, with its path as a literal."""
+    """Name of each module that the package exports, with its path as a literal."""
     modules: tuple[tuple[str, str], ...] = ()
-    """Name of each lazy name, with the module that has it, as literals; empty if one module has all."""
+    """Each lazy name with its module, as literals; empty if all are in one module."""
     home: str = ""
-    """Expression of the module that has the lazy name `name`."""
+    """Expression of the module that defines the lazy name `name`."""
 
 
 def root_view(text: str) -> RootView:
-    """Return the root, which checks the format before a module uses what an older runtime lacks."""
+    """Return the root, which checks the format before modules use features that an older runtime lacks."""
     imports = Imports()
     check = imports.name(GENERATED, "check_format")
     return RootView(docstring=docstring(text), imports=imports.text(), check=check, format=FORMAT)
@@ -101,7 +101,7 @@ def types_package_view(of: Toolset) -> SurfaceView:
 def service_package_view(of: Service) -> SurfaceView | PackageView:
     """Return the package of a service: its protocol, its clients, the types of its methods, its completions.
 
-    A name that both modules have is the service's.
+    If completions and service define the same name, the service's name is exported.
     """
     text = of.description or f"The service {of.name}."
     modules: dict[str, str] = {}
@@ -130,7 +130,7 @@ def agent_package_view(of: Agent) -> SurfaceView:
 
 
 def _eager(text: str, imports: Imports, offered: Iterable[str]) -> SurfaceView:
-    """Return a package that imports all that it offers."""
+    """Return a package that imports all its exported names at once."""
     return SurfaceView(docstring=docstring(text), imports=imports.text(), names=_listed(offered))
 
 
@@ -142,7 +142,7 @@ def _lazy(
     eager: Iterable[str] = (),
     lazy_modules: Iterable[str] = (),
 ) -> SurfaceView:
-    """Return a package that imports the names of `modules`, and `lazy_modules`, when they are first used."""
+    """Return a package that imports the names of `modules`, and `lazy_modules`, at their first use."""
     lazy_modules, homes = tuple(lazy_modules), sorted(set(modules.values()))
     typing_imports = Imports()
     imports.name("typing", "TYPE_CHECKING")

@@ -113,7 +113,7 @@ class CompletionsView:
     aliases: tuple[AliasView, ...]
     iterator: str
     maker: str
-    """Name of the function that makes the codecs."""
+    """Name of the function that creates the codecs."""
     schemas: str
     """The file of their schemas, as a literal."""
     spec: str
@@ -172,6 +172,6 @@ def _completion(of: Completion, scope: ModuleScope) -> CompletionView:
 
 
 def _own(of: Service) -> Iterator[str]:
-    """Yield the names that the module defines beside its classes."""
+    """Yield the names that the module defines in addition to its classes."""
     for completion in of.completions:
         yield from names.offered(completion)

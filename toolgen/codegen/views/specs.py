@@ -62,7 +62,7 @@ def specs_view(toolset: Toolset, scope: ModuleScope) -> SpecsView:
 def _constants(
     toolset: Toolset, tool: Tool, type_of: Callable[[str], str], imports: Imports
 ) -> Iterator[ConstantView]:
-    """Yield the constants of a tool's artifacts and of its errors, and its spec, which names them."""
+    """Yield the constants of a tool's artifacts and errors, then its spec, which refers to them."""
     for artifact in tool.artifacts:
         maker = imports.name(GENERATED, "ArtifactSpec")
         yield ConstantView(
@@ -82,7 +82,7 @@ def _constants(
 
 
 def _artifact(of: Artifact[str]) -> Iterator[str]:
-    """Return the arguments of the spec of an artifact."""
+    """Yield the arguments of the spec of an artifact."""
     yield quote(of.kind)
     yield f"codecs.{names.codec(of.type)}"
     if of.description:
@@ -94,7 +94,7 @@ def _artifact(of: Artifact[str]) -> Iterator[str]:
 
 
 def _arguments(toolset: Toolset, tool: Tool, imports: Imports) -> Iterator[str]:
-    """Return the keyword arguments of the spec; what is empty is left out."""
+    """Yield the keyword arguments of the spec; empty values are left out."""
     wire, method = names.wire(toolset, tool), method_name(tool.name)
     yield f"id={quote(tool.id)}"
     if wire != tool.name:
@@ -136,7 +136,7 @@ def _arguments(toolset: Toolset, tool: Tool, imports: Imports) -> Iterator[str]:
 
 
 def _set_arguments(of: ToolFacts | Bounded | Icon | Deprecation, imports: Imports) -> dict[str, str]:
-    """Return the keyword arguments that make the value, by name; what is empty is left out."""
+    """Return the keyword arguments that create the value, by name; empty values are left out."""
     values = {field.name: getattr(of, field.name) for field in fields(of)}
     return {name: f"{name}={_expression(value, imports)}" for name, value in values.items() if value}
 
@@ -192,7 +192,7 @@ def calls_view(toolset: Toolset) -> CallsView:
 
 @frozen_record
 class ConstantView:
-    """A constant that is made by a call."""
+    """A constant whose value is created by a call."""
 
     name: str
     type: str
@@ -202,7 +202,7 @@ class ConstantView:
 def error_constant(
     name: str, error: Error[str], type_: str, imports: Imports, codec: Iterable[str] = ()
 ) -> ConstantView:
-    """Return the constant of a declared error whose details are of a type; "None" where there are none."""
+    """Return the constant of a declared error; `type_` is the type of its details, "None" without details."""
     maker = imports.name(GENERATED, "ErrorSpec")
     retryable = ["is_retryable=True"] if error.is_retryable else []
     description = [f"description={quote(error.description)}"] if error.description else []
@@ -211,7 +211,7 @@ def error_constant(
 
 
 def with_errors(text: str, owner: Tool | Method) -> str:
-    """Return the docstring of a tool or a method, followed by the errors that it may raise."""
+    """Return the docstring of a tool or a method, followed by the errors that it can raise."""
     if not owner.errors:
         return text
     lines = [f"    {names.error_spec(owner, error)}: {error.description}" for error in owner.errors]

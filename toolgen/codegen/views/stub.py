@@ -17,7 +17,7 @@ from ..stubs.scopes import Spelling
 from ..text import docstring, quote
 
 _WIDTH: Final = 100
-"""Columns of generated code; an inserted method looks as if it had been there from the start."""
+"""Maximum columns of generated code; the formatting of inserted methods matches it."""
 _RUNTIME_NAMES: Final = ("LongRunningReturn", "ToolContext", "ToolReturn")
 """Names that a stub imports from the runtime."""
 
@@ -27,7 +27,7 @@ class StubMethodView:
     name: str
     parameters: tuple[str, ...]
     returns: tuple[str, ...]
-    """A class; or a generic and its arguments, which may stand on lines of their own."""
+    """A class, or a generic and its arguments, which can be on separate lines."""
     docstring: str
     """Text without indent."""
     error: str
@@ -43,7 +43,7 @@ class StubView:
     docstring: str
     imports: str
     own_import: str
-    """Import of the toolset; apart from the others, because the project's own come last."""
+    """Import of the toolset, separate from the others because imports of the project come last."""
     name: str
     base: str
     class_docstring: str
@@ -84,7 +84,7 @@ def stub_view(design: Design, toolset: Toolset, package: str) -> StubView:
 def stub_method(
     tool: Tool, toolset: Toolset, package: str, spell: Callable[[str], Spelling]
 ) -> StubMethodView:
-    """Return the method of a tool; `package` is the path of the tree, `spell` says how a path is written."""
+    """Return the method of a tool; `package` is the path of the tree, `spell` writes a path as code."""
     module, late = toolset_path(toolset, package), tool.long_running
     result = [spell(f"{module}.{tool.result.name}")]
     if late is not None:
@@ -108,7 +108,7 @@ def stub_method(
 
 
 def method_lines(method: StubMethodView, indent: str, step: str) -> list[str]:
-    """Return the method as ruff formats it, in the indents of the class that it goes to."""
+    """Return the lines of the method as ruff formats them, with the indentation of its class."""
     inner = indent + step
     head = f"{indent}{method.signature}:"
     body = f"{inner}raise NotImplementedError({method.error})"
@@ -127,7 +127,7 @@ def method_lines(method: StubMethodView, indent: str, step: str) -> list[str]:
 
 
 def _end(method: StubMethodView, indent: str, inner: str) -> list[str]:
-    """Return the last lines of a signature whose parameters stand on lines of their own."""
+    """Return the last lines of a signature whose parameters are on separate lines."""
     first, *arguments = method.returns
     end, row = f"{indent}) -> {_generic(method.returns)}:", f"{inner}{', '.join(arguments)}"
     if _fits(end) or not arguments:
@@ -137,7 +137,7 @@ def _end(method: StubMethodView, indent: str, inner: str) -> list[str]:
 
 
 def _annotation(*parts: Spelling) -> tuple[str, ...]:
-    """Return a class, or a generic and its arguments; in a string where evaluating it could fail."""
+    """Return a class, or a generic and its arguments; quoted if its evaluation could fail."""
     texts = tuple(part.text for part in parts)
     return texts if all(part.is_sure for part in parts) else (quote(_generic(texts)),)
 

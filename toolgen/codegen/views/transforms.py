@@ -34,7 +34,7 @@ Side = Literal["payload", "result"]
 
 @frozen_record
 class FunctionView:
-    """One function: it chooses a value by class, or returns the only one."""
+    """A function that selects a value by class, or returns its only value."""
 
     name: str
     parameter: str
@@ -75,7 +75,7 @@ def transforms_view(
 
 
 class _Module:
-    """What the functions of the module share: imports, classes, and the private functions."""
+    """Shared state of the functions of the module: imports, classes and private functions."""
 
     def __init__(self, toolset: Toolset, scope: ModuleScope, services: Mapping[str, ModuleScope]) -> None:
         self.imports = Imports()
@@ -91,7 +91,7 @@ class _Module:
         return self._scope if service is None else self._services[service]
 
     def class_of(self, service: str | None) -> Callable[[str], str]:
-        """Return what names a class of the service, or of the toolset, in this module."""
+        """Return a function that writes a class of the service, or of the toolset, as code."""
 
         def qualified(name: str) -> str:
             if self.scope(service).modules[name] == SHARED:
@@ -106,7 +106,7 @@ class _Module:
         return qualified
 
     def once(self, key: object, name: str, make: Callable[[str], FunctionView]) -> str:
-        """Return the name of the private function of the key, which is made at the first call."""
+        """Return the name of the private function for a key; the first call creates the function."""
         if key not in self._names:
             unique, number = name, 2
             while unique in self._names.values():
@@ -117,7 +117,7 @@ class _Module:
 
 
 class _Direction:
-    """One way between a tool and its method: payloads go to the method, results come back."""
+    """One direction of conversion: payloads from tool to method, or results from method to tool."""
 
     def __init__(self, module: _Module, tool: Tool, binding: Binding, side: Side) -> None:
         to_method = side == "payload"
@@ -226,7 +226,7 @@ def _returned(mapping: ObjectMapping) -> str:
 
 
 def _truncated(mapping: ObjectMapping, tool: Tool) -> str:
-    """Return the expression that tells whether there is more: by the next cursor, else by the total."""
+    """Return the expression that tells whether there are more results, by the next cursor or the total."""
     next_cursor = tool.bounded.next_cursor if tool.bounded else None
     sources = {
         assignment.target.name: assignment.source
@@ -241,7 +241,7 @@ def _truncated(mapping: ObjectMapping, tool: Tool) -> str:
 
 
 _COPIES: Final = {"array": "list", "map": "dict"}
-"""Functions that copy a container whose values fit: for type checkers, list[int] is not list[float]."""
+"""Functions that copy a container with matching values: for type checkers, list[int] is not list[float]."""
 
 
 class FieldConverter:
@@ -301,7 +301,7 @@ class FieldConverter:
                 assert_never(conversion)
 
     def _if_present(self, name: str, value: str, condition: str) -> str:
-        # A splat of `Any` values: the other parameters of the class are of other types.
+        # Unpack `Any` values, because the other parameters of the class have other types.
         any_ = self._imports.name("typing", "Any")
         return f"**(dict[str, {any_}]({name}={value}) if {condition} else {{}})"
 

@@ -1,6 +1,6 @@
-"""`types.py`: the typed values of a toolset and those of the whole design, as classes and aliases.
+"""`types.py`: the types of a toolset or of the whole design, as classes and aliases.
 
-Modules of services and completions have theirs of here too.
+The modules of services and completions get their types from here too.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class EnumView:
 
 @frozen_record
 class AliasView:
-    """A name for a type that is no class."""
+    """A name for a type that is not a class."""
 
     name: str
     annotation: str
@@ -72,7 +72,7 @@ class Role:
     """The use of a class by its tool or method."""
 
     description: str
-    """Stands in for the description that the design does not give."""
+    """Description that is used if the design has none."""
     injected: tuple[Field, ...] = ()
     bounded: Bounded | None = None
 
@@ -83,7 +83,7 @@ class ClassPrinter:
     def __init__(self, module: Module, scope: ModuleScope, imports: Imports) -> None:
         self._imports = imports
         self.reference = partial(_reference, module, scope.modules, imports)  # a method would be a cycle
-        """Returns the expression by which the module names a class, a named enum or a named union."""
+        """Function that returns the expression for a class, a named enum or a named union in the module."""
         self._speller = Speller(imports, self.reference, scope.objects)
         imports.name("__future__", "annotations")
 
@@ -93,7 +93,7 @@ class ClassPrinter:
         roles: Mapping[str, Role] | None = None,
         unions: Iterable[UnionType] = (),
     ) -> tuple[ClassView, ...]:
-        """Return the classes of the objects; `unions` are the named ones of this module."""
+        """Return the classes of the objects; `unions` are the named unions of this module."""
         objects = tuple(objects)
         inside = [part for object_ in objects for field in object_.fields for part in parts(field.type)]
         return tuple(self._classes(objects, roles or {}, _tags((*unions, *inside))))
@@ -176,7 +176,7 @@ def _role(name: str, roles: Mapping[str, Role]) -> Role:
 
 
 def _bounds(object_: ObjectType, bounded: Bounded) -> Iterable[str]:
-    """Return the keyword arguments of `Bounds`, in the order of its fields."""
+    """Yield the keyword arguments of `Bounds`, in the order of its fields."""
     for name in BOUNDS_FIELDS:
         if object_.field(name):
             yield f"{name}=self.{name}"
@@ -187,8 +187,8 @@ def _bounds(object_: ObjectType, bounded: Bounded) -> Iterable[str]:
 def _tags(types: Iterable[DataType]) -> dict[str, str]:
     """Return the tag of each branch of the unions among the types.
 
-    The class of an only branch must be given its tag: a union of one is no union to pydantic, which would
-    take a document without the tag.
+    The class of an only branch has no default for its tag: pydantic does not treat a single branch as a
+    union, so it would accept a document without the tag.
     """
     return {
         branch.name: part.tag
@@ -219,7 +219,7 @@ def shared_types_view(design: Design, scope: ModuleScope) -> TypesView:
 
 
 def types_views(toolset: Toolset, scope: ModuleScope) -> Iterable[tuple[Module, TypesView]]:
-    """Return the modules of the toolset's types: one, or one a tool."""
+    """Yield the modules of the toolset's types: one, or one for each tool of a large toolset."""
     for module, tools, objects in types_modules(toolset):
         of = tools[0].id if is_large(toolset) else f"{toolset.service}.{toolset.name}"
         yield module, _view(f"Types of {of}.", module, objects, scope, tools)

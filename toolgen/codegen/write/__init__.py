@@ -1,8 +1,8 @@
-"""Writes a generated tree to disk, whole or not at all.
+"""Writes a generated tree to disk, completely or not at all.
 
-Everything is staged, formatted by one ruff call, and then moved file by file between two manifests. An
-exception puts the old files back; what a kill leaves is repaired by the next run, whatever it generates.
-Links and special files are neither followed nor opened.
+All files are staged, formatted by one ruff call, and then moved one by one between two manifests. An
+exception restores the old files. After a kill, the next run repairs the folder, whatever it generates.
+Links are not followed, and special files are not opened.
 """
 
 from .atomic_write import Edit

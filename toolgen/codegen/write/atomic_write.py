@@ -28,13 +28,13 @@ class Edit:
 
 @dataclass(slots=True, kw_only=True)
 class AtomicWrite:
-    """File moves that are undone when one of them fails."""
+    """File moves that are undone if one of them fails."""
 
     backup: Path
     saved: list[tuple[SafePath, Path | None]] = field(default_factory=list)
-    """Each place that was changed, with the copy of what it held."""
+    """Each changed path, with a copy of its old content; None if it was not a regular file."""
     folders: list[SafePath] = field(default_factory=list)
-    """Folders that were made on the way."""
+    """Folders that were created for the moves."""
 
     def put(self, file: Path, target: SafePath) -> None:
         self._make_root(target.root)
@@ -48,7 +48,7 @@ class AtomicWrite:
         """Put a file at a place where no file exists.
 
         Raises:
-            ToolgenError: somebody has put something there since the place was seen free.
+            ToolgenError: something was created there after the place was checked.
         """
         if os.path.lexists(target):
             raise changed_meanwhile(target)
@@ -58,7 +58,7 @@ class AtomicWrite:
         """Replace a file of the author; a link stays a link.
 
         Raises:
-            ToolgenError: it does not hold any more what was read, or is a link to nothing.
+            ToolgenError: its content has changed since it was read, or it is a link to nothing.
         """
         if target.is_symlink() and not target.exists():
             raise ToolgenError(f"{target} is a link to nothing; nothing was changed", hint="remove the link")
@@ -74,10 +74,10 @@ class AtomicWrite:
             target.remove()
 
     def undo(self) -> None:
-        """Put everything back.
+        """Undo all moves.
 
         Raises:
-            ToolgenError: the disk refuses; the manifest still says what the folder may hold.
+            ToolgenError: the disk refuses; the manifest still lists the possible contents of the folder.
         """
         try:
             for target, copy in reversed(self.saved):
@@ -96,7 +96,7 @@ class AtomicWrite:
 
     @contextmanager
     def _recorded(self, target: SafePath) -> Iterator[None]:
-        """Record the change before it happens, so that no signal comes between; not a refused one."""
+        """Record a change before it happens, so that no signal comes between; drop it if it fails."""
         self.saved.append((target, self._copy(target)))
         try:
             yield
@@ -116,7 +116,7 @@ class AtomicWrite:
         return copy
 
     def _restore(self, copy: Path, target: SafePath) -> None:
-        """Put a copy back, in folders that may have been removed since."""
+        """Restore a copy; folders that were removed since are created again."""
         for folder in target.parents:
             if folder.status() is None:
                 folder.make_folder()
@@ -133,7 +133,7 @@ class AtomicWrite:
 
 
 def remove_empty(out: Path, deleted: Iterable[str]) -> None:
-    """Remove the folders, deepest first, in which deleting left nothing but caches."""
+    """Remove the folders that contain nothing but caches after the deletions, deepest first."""
     parents = {parent for path in deleted for parent in PurePosixPath(path).parents[:-1]}
     for path in sorted(parents, key=lambda path: len(path.parts), reverse=True):
         folder = SafePath(root=out, path=path)

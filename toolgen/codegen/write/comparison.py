@@ -27,7 +27,7 @@ _ELSEWHERE: Final = "move them elsewhere, or give toolgen its own folder in [too
 class Comparison:
     """The differences between the folder and the new files; each path is in one group, in stable order.
 
-    What a file is compared with are bytes. The manifest only says whose a file is that differs.
+    Files are compared by their bytes. The manifest only tells who wrote a file that differs.
     """
 
     manifest: Manifest
@@ -39,11 +39,11 @@ class Comparison:
     edited: tuple[str, ...] = ()
     """Files that were changed since toolgen wrote them."""
     unrecorded: tuple[str, ...] = ()
-    """Planned and there, but the manifest does not know them."""
+    """Planned files that exist, but are not in the manifest."""
     stale: tuple[str, ...] = ()
-    """Written by an earlier run and no longer planned."""
+    """Files of an earlier run that are no longer planned."""
     retained: tuple[str, ...] = ()
-    """Stale, but somebody edited them."""
+    """Stale files that were edited."""
 
     is_noted: bool = False
     """Whether the manifest matches the new files."""
@@ -58,8 +58,8 @@ def compared(out: Path, new: Mapping[str, str]) -> Comparison:
     """Return the differences between the folder and new files, by digests.
 
     Raises:
-        ToolgenError: the folder holds files that are not ours, links or special files, or its manifest is
-            of no use.
+        ToolgenError: the folder contains files that toolgen did not write, links or special files, or its
+            manifest is invalid.
     """
     manifest = Manifest()
     try:
@@ -109,13 +109,13 @@ def _group(digest: str | None, file: FileDigests | None, new: str) -> str | None
 
 
 def file_digests(out: Path) -> dict[str, str]:
-    """Return the digest of every file in a folder of ours but caches, by path, sorted.
+    """Return the digest of every file in a generated folder except caches, sorted by path.
 
-    The folder itself may be a link, which its author has made; what is in it may not.
+    The folder itself can be a link that its author made, but it must not contain links.
 
     Raises:
-        ToolgenError: it is no folder, or it holds a link, a special file, or bytecode that is executed
-            whatever the time of its file is; no link is followed, and no special file opened.
+        ToolgenError: it is not a folder, or it contains a link, a special file, or bytecode that Python runs
+            independent of the time of its file; links are not followed, and special files are not opened.
         OSError: something cannot be read.
     """
     if not out.is_dir():
@@ -149,9 +149,10 @@ def file_digests(out: Path) -> dict[str, str]:
 
 
 def _has_no_time(bytecode: Path) -> bool:
-    """Return whether Python takes it by a digest of the source that it names, or unseen (PEP 552).
+    """Return whether Python checks the bytecode by a hash of its source, or not at all (PEP 552).
 
-    Anybody can commit that. What Python itself leaves has the time of the source, which a checkout sets.
+    Anybody can commit such bytecode. Bytecode that Python itself creates has the time of the source, which
+    a checkout sets.
     """
     try:
         return any(flags & 1 for flags in read_file(bytecode)[4:5])

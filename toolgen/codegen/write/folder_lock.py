@@ -1,4 +1,4 @@
-"""Locks of folders, which end with the process that has them."""
+"""Locks of folders, which are released when the process that holds them ends."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def locked(
 ) -> Iterator[bool]:
     """Yield whether the folder is locked; Windows and some network file systems cannot lock.
 
-    Where somebody else has it, wait after telling `on_wait`; without one, do not.
+    If another process holds the lock, call `on_wait` and wait; without `on_wait`, do not wait.
     """
     if sys.platform == "win32":
         yield False
@@ -28,7 +28,7 @@ def locked(
 
 
 def _lock(opened: int, shared: bool, on_wait: Callable[[], object] | None) -> bool:
-    import fcntl  # not on Windows
+    import fcntl  # not available on Windows
 
     kind = fcntl.LOCK_SH if shared else fcntl.LOCK_EX
     try:

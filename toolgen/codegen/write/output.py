@@ -24,13 +24,13 @@ class WriteReport:
     """The changes of a run; paths are relative to the folder."""
 
     manifest: Manifest = field(default_factory=Manifest, compare=False)
-    """Files in the folder after the run, including those that were left alone."""
+    """Files in the folder after the run, including files that were left unchanged."""
     written: tuple[str, ...] = ()
     edited: tuple[str, ...] = ()
-    """Had been edited, and were written again."""
+    """Edited files that were overwritten."""
     deleted: tuple[str, ...] = ()
     retained: tuple[str, ...] = ()
-    """No longer planned, but edited: left alone."""
+    """Edited files that are no longer planned, and were left unchanged."""
 
 
 @frozen_record
@@ -39,7 +39,7 @@ class _Run:
 
     before: Comparison
     new: Mapping[str, str]
-    """Digest of each file that differs from what is there."""
+    """Digest of each file that differs from the existing one."""
     deleted: tuple[str, ...]
     manifest: Manifest
 
@@ -53,13 +53,13 @@ def write(
     stubs: Mapping[Path, str] | None = None,
     edits: Mapping[Path, Edit] | None = None,
 ) -> WriteReport:
-    """Bring the texts into the folder, formatted, and the files of `stubs` to their places, which are free.
+    """Write the formatted texts to the folder, and the files of `stubs` to their places, which are free.
 
-    `sources` are those of the design. `edits` replaces files of the author that still hold what was read.
-    The caller sees to it that no other run has the folder.
+    `sources` are the sources of the design. `edits` replaces files of the author that have not changed
+    since they were read. The caller must ensure that no other run uses the folder.
 
     Raises:
-        ToolgenError: the folder holds files that are not ours, or the disk refuses; nothing was changed.
+        ToolgenError: the folder has files that toolgen did not write, or the disk refuses; nothing changed.
     """
     facts, stubs, edits = Manifest(design=design, sources=sources or {}), stubs or {}, edits or {}
     try:
@@ -83,7 +83,7 @@ def write(
 
 
 def compare(out: Path, texts: Mapping[str, str]) -> Comparison:
-    """Return how the folder differs from the texts, formatted; the places are only read.
+    """Return the differences between the folder and the formatted texts, without writing to the folder.
 
     Raises:
         ToolgenError: as `write`.
@@ -99,7 +99,7 @@ def preview(
     stubs: Mapping[Path, str] | None = None,
     edits: Mapping[Path, Edit] | None = None,
 ) -> dict[Path, Edit]:
-    """Return what `write` would do to files other than the manifest; the places are only read.
+    """Return the edits that `write` would make, except to the manifest, without writing to any place.
 
     Raises:
         ToolgenError: as `write`.
@@ -122,10 +122,10 @@ def preview(
 def replacing(edits: Mapping[Path, Edit]) -> Iterator[ExitStack]:
     """Replace files of the author, all of them or none; a killed run leaves each file complete.
 
-    What it yields puts back what was there at the end of the block, unless `pop_all` empties it.
+    The yielded stack restores the old contents at the end of the block, unless `pop_all` empties it.
 
     Raises:
-        ToolgenError: a file does not hold any more what was read, or cannot be written; all are as they were.
+        ToolgenError: a file has changed since it was read, or cannot be written; all files are restored.
     """
     with ExitStack() as staged, ExitStack() as undo:
         try:
@@ -143,13 +143,13 @@ def replacing(edits: Mapping[Path, Edit]) -> Iterator[ExitStack]:
 
 
 def replace_files(edits: Mapping[Path, Edit]) -> None:
-    """Replace files as `replacing` does, for good."""
+    """Replace files like `replacing`, permanently."""
     with replacing(edits) as undo:
         undo.pop_all()
 
 
 def _by_room(edits: Mapping[Path, Edit]) -> Iterable[dict[Path, Edit]]:
-    """Return edits together whose files are prepared in one folder."""
+    """Group edits by the folder in which their files are staged."""
     rooms: dict[Path, dict[Path, Edit]] = {}
     for target, edit in edits.items():
         rooms.setdefault(room_of(target), {})[target] = edit
@@ -158,7 +158,7 @@ def _by_room(edits: Mapping[Path, Edit]) -> Iterable[dict[Path, Edit]]:
 
 @contextmanager
 def _staged(edits: Mapping[Path, Edit]) -> Iterator[Path]:
-    """Yield a folder on the file system of some files, with what they become."""
+    """Yield a staging folder on the file system of some files, with their new contents."""
     for parent, target in {target.parent: target for target in edits}.items():
         sweep(target, parent)
     with staging(next(iter(edits))) as folder:
@@ -179,7 +179,7 @@ def _prepared(out: Path, texts: Mapping[str, str], stubs: Mapping[Path, str]) ->
 def _stage(
     folder: Path, out: Path, texts: Mapping[str, str], facts: Manifest, stubs: Mapping[Path, str]
 ) -> _Run:
-    """Format what is new; `facts` are those of the new manifest, beside its files."""
+    """Format the new files; `facts` has the fields of the new manifest other than its files."""
     stage(folder, texts, stubs)
     new = {path: digest((folder / "tree" / path).read_bytes()) for path in texts}
     before = compared(out, new)
@@ -197,9 +197,9 @@ def _stage(
 def _move_all(
     out: Path, folder: Path, run: _Run, stubs: Mapping[Path, str], edits: Mapping[Path, Edit]
 ) -> None:
-    """Move all files to their places; after an exception, restore the old ones.
+    """Move all files to their places; after an exception, restore the old files.
 
-    Edits come last: a method that a kill leaves out is inserted by the next run.
+    Edits come last: if the run is killed before an edit, the next run inserts the method.
     """
     moves = AtomicWrite(backup=folder / "attic")
     try:

@@ -1,7 +1,7 @@
-"""File access that follows no links, and opens nothing but files.
+"""File access that does not follow links, and opens only regular files.
 
-Below the root of a `SafePath` no folder may be a link; where the platform has descriptors of folders (POSIX),
-not even one that comes while a run is under way is followed.
+Below the root of a `SafePath`, no folder can be a link. On platforms with folder descriptors (POSIX), a
+link that appears during a run is not followed either.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _HAS_FOLDERS: Final = os.open in os.supports_dir_fd and os.listdir in os.support
 _FOLDER: Final = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0)
 _NO_LINK: Final = getattr(os, "O_NOFOLLOW", 0)
 _FILE: Final = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
-"""A FIFO that somebody put in the file's place keeps nobody waiting."""
+"""Flags to open a file; a FIFO in the file's place does not block."""
 
 _KINDS: Final = {
     stat.S_IFLNK: "a symbolic link",
@@ -37,13 +37,13 @@ class SafePath:
     """A path below a root, which is reached without following links."""
 
     root: Path
-    """A folder that is reached as its author has it, through links too."""
+    """A folder; links in its own path are followed."""
     path: PurePosixPath
-    """Below the root, where links are not followed."""
+    """Path below the root; links in it are not followed."""
 
     @classmethod
     def of(cls, file: Path) -> SafePath:
-        """Return the place of a file whose folders may be links."""
+        """Return the path of a file whose folders can be links."""
         return cls(root=file.parent, path=PurePosixPath(file.name))
 
     @property
@@ -60,13 +60,13 @@ class SafePath:
         """Return the bytes of the file.
 
         Raises:
-            OSError: it is no file, or the disk refuses.
+            OSError: it is not a regular file, or the disk refuses.
         """
         with self._at() as (name, folder):
             return _content(os.open(name, _FILE | _NO_LINK, dir_fd=folder))
 
     def status(self) -> os.stat_result | None:
-        """Return the status of the path, a link as itself; None if nothing exists."""
+        """Return the status of the path, without following a link; None if nothing exists."""
         try:
             with self._at() as (name, folder):
                 return os.stat(name, dir_fd=folder, follow_symlinks=False)
@@ -77,7 +77,7 @@ class SafePath:
         """Return the names in the folder.
 
         Raises:
-            OSError: it is no folder, or the disk refuses.
+            OSError: it is not a folder, or the disk refuses.
         """
         with self._at() as (name, folder):
             if folder is None:
@@ -114,7 +114,7 @@ class SafePath:
 
     @contextmanager
     def _at(self) -> Iterator[tuple[str, int | None]]:
-        """Yield the name and the folder that it is in; an error names the whole path."""
+        """Yield the name and the descriptor of its folder; errors contain the whole path."""
         folder: int | None = None
         try:
             if not _HAS_FOLDERS:
@@ -139,16 +139,16 @@ def read_file(file: Path) -> bytes:
     """Return the bytes of a file or of the target of a link.
 
     Raises:
-        OSError: it is no file, or the disk refuses.
+        OSError: it is not a regular file, or the disk refuses.
     """
-    status = os.stat(file)  # opening a device may do something
+    status = os.stat(file)  # opening a device can have side effects
     if not stat.S_ISREG(status.st_mode):
         raise _no_file(status.st_mode, str(file))
     return _content(os.open(file, _FILE))
 
 
 def kind(mode: int) -> str:
-    """Return the kind of something that is no file, for messages."""
+    """Return the kind of something that is not a regular file, for messages."""
     return _KINDS.get(stat.S_IFMT(mode), "not a regular file")
 
 

@@ -1,6 +1,6 @@
 """Staging of new files: they are written to one folder and formatted there.
 
-The process that fills a folder locks it: the next run removes those of killed ones, and nothing else.
+The process that fills a folder locks it, so the next run removes only the folders of killed runs.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ STAGING: Final = ".toolgen-staging-"
 """Prefix of the folders in which runs prepare their files."""
 
 _MARKER: Final = PurePosixPath(".toolgen-staging")
-"""The file that says what a staging folder is."""
+"""The file that identifies a staging folder."""
 _MARKER_TEXT: Final = b"toolgen prepares files here; its next run removes those of a run that was killed.\n"
 
 _RUFF_ARGUMENTS: Final = (
@@ -34,13 +34,13 @@ _RUFF_ARGUMENTS: Final = (
 
 
 def room_of(out: Path) -> Path:
-    """Return the folder above `out` in which its staging folder stands."""
+    """Return the folder above `out` that contains its staging folder."""
     return next(parent for parent in Path(os.path.realpath(out)).parents if parent.is_dir())
 
 
 @contextmanager
 def staging(out: Path) -> Iterator[Path]:
-    """Yield an empty folder on the file system of `out`, above it and so not in the way of its readers."""
+    """Yield an empty folder on the file system of `out`, above it, so that its readers do not see it."""
     room = room_of(out)
     with ExitStack() as held:
         folder = None
@@ -50,7 +50,7 @@ def staging(out: Path) -> Iterator[Path]:
 
 
 def _marked_folder(room: Path, held: ExitStack) -> Path | None:
-    """Return a new folder, which `held` has; None if another run swept it while it was empty."""
+    """Return a new folder, registered in `held`; None if another run removed it while it was empty."""
     folder = Path(tempfile.mkdtemp(prefix=STAGING, dir=room))
     held.callback(_remove, folder)
     try:
@@ -67,7 +67,7 @@ def sweep(out: Path, project: Path) -> None:
     for room in (*rooms, Path(os.path.realpath(out)).parent):
         for left in room.glob(f"{STAGING}*"):
             with suppress(OSError):
-                left.rmdir()  # a kill before there is a marker, or after it is gone, leaves nothing in it
+                left.rmdir()  # a kill without a marker leaves an empty folder
             with suppress(OSError), locked(left) as alone:
                 marker = SafePath(root=room, path=PurePosixPath(left.name) / _MARKER)
                 if alone and marker.read() == _MARKER_TEXT:
@@ -75,7 +75,7 @@ def sweep(out: Path, project: Path) -> None:
 
 
 def _remove(folder: Path) -> None:
-    """Remove a staging folder, its marker last, so that what a kill leaves is known to the next run."""
+    """Remove a staging folder, its marker last, so that the next run recognizes it after a kill."""
     with suppress(OSError):
         for name in os.listdir(folder):
             if name != _MARKER.name:
@@ -97,7 +97,7 @@ def stage(folder: Path, texts: Mapping[str, str], stubs: Mapping[Path, str]) -> 
 
 
 def formatted(texts: list[str]) -> list[str]:
-    """Return modules as ruff formats them, whatever the settings of a project say."""
+    """Return modules as ruff formats them, independent of project settings."""
     if not texts:
         return []
     with tempfile.TemporaryDirectory(prefix=STAGING) as folder:
@@ -114,7 +114,7 @@ def stage_edits(folder: Path, edits: Mapping[Path, Edit]) -> None:
         file = folder / f"edits/{number}"
         _write(file, edit.new)
         with open(file, "rb") as written:
-            os.fsync(written.fileno())  # nobody generates it again
+            os.fsync(written.fileno())  # it cannot be generated again
         if target.exists():
             shutil.copymode(target, file)
 
@@ -125,13 +125,13 @@ def _write(file: Path, data: bytes) -> None:
 
 
 def _format(folder: Path) -> None:
-    """Run `ruff format` once over the folder; no settings of the user's project reach it.
+    """Run `ruff format` once over the folder; settings of the user's project do not apply.
 
     Raises:
-        ToolgenError: ruff is not there.
-        RuntimeError: it refuses what toolgen generated, which is our bug.
+        ToolgenError: ruff is not installed.
+        RuntimeError: ruff rejects generated code, which is a bug of toolgen.
     """
-    from ruff import find_ruff_bin  # comes with the extra `gen`; reading the output needs no ruff
+    from ruff import find_ruff_bin  # from the extra `gen`; not needed to read the output
 
     try:
         done = subprocess.run(
