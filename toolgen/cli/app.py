@@ -188,7 +188,7 @@ def call(
 
 
 def _labels(texts: Sequence[str]) -> dict[str, str]:
-    """Return labels of `NAME=VALUE`.
+    """Return the labels in texts of the form `NAME=VALUE`.
 
     Raises:
         BadParameter: a text is not `NAME=VALUE`.

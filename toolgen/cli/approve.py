@@ -108,7 +108,7 @@ async def answer_call(project: Project, name: str, answer: AnswerOptions, sessio
             with collect_method_faults() as faults, redirect_stdout(sys.stderr):
                 await runtime.runs.start(run_id)
                 if engine.is_worker:
-                    await engine.settled(run_id)  # a stalled one gets no answer
+                    await engine.settled(run_id)  # a stalled run gets no answer
                 else:
                     print(wait_message(engine), file=sys.stderr)
                 result = await _deliver(runtime, suspended, answer, session, is_here=engine.is_worker)
@@ -149,7 +149,7 @@ async def _answer_planner(runtime: Runtime, engine: Engine, asked: Suspended, an
     with collect_method_faults() as faults, redirect_stdout(sys.stderr):
         await runtime.runs.start(top)
         if engine.is_worker:
-            await engine.settled(asked.run_id)  # a stalled one gets no answer
+            await engine.settled(asked.run_id)  # a stalled run gets no answer
         if answer.cancel_reason is None:
             handle = agents.client(asked.tool).handle(asked.run_id, session_id=session)
             await handle.answer(asked, answer.value, by=answer.by)
@@ -256,7 +256,7 @@ async def _waiting(runtime: Runtime, session: str | None) -> list[Suspended]:
             or await runtime.suspensions.at(wait) is not None
         ):
             continue
-        from toolgen.agents.output import awaiting_of  # a runtime without agents needs none of it
+        from toolgen.agents.output import awaiting_of  # imported only if a planner has a question
 
         run_input: Any = (await engine.status(wait.run_id)).input
         asked = awaiting_of(wait.run_id, wait.about)

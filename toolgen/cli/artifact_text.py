@@ -37,7 +37,7 @@ def artifact_text(kind: str, view: str, document: str, size: int) -> str:
 
 
 def _rows(data: Any) -> list[dict[str, Any]]:
-    """Return the longest list of objects in a document, looked for in its fields too."""
+    """Return the longest list of objects in a document or in its nested fields."""
     if isinstance(data, list):
         return [row for row in data if isinstance(row, dict)]
     if isinstance(data, dict):

@@ -17,7 +17,7 @@ from .terminal import show_document
 
 
 async def show_artifact(project: Project, uri: str, *, session: str | None, view: str) -> int:
-    """Print the data of a URI in a view, or as they are; JSON is indented at a terminal."""
+    """Print the data of an artifact in a view, or unchanged; JSON is indented at a terminal."""
     artifact = await _loaded(project, uri, session)
     is_json = artifact.info.media_type.endswith("json")
     if view and is_json:

@@ -12,7 +12,7 @@ _BINARY: Final = "application/octet-stream"
 
 
 def attached_file(path: str | Path) -> Upload:
-    """Return a file with the media type of its name; `~` is the folder of the user.
+    """Return a file with the media type of its name; `~` is the home folder of the user.
 
     Raises:
         BadFileError: it cannot be read.
@@ -20,7 +20,7 @@ def attached_file(path: str | Path) -> Upload:
     path = Path(path)
     try:
         path = path.expanduser()
-        if path.is_fifo() or path.is_char_device() or path.is_socket():  # which may have no end
+        if path.is_fifo() or path.is_char_device() or path.is_socket():  # reading it might never end
             raise BadFileError(f"{path} cannot be read: it is not a file")
         data = path.read_bytes()
     except (OSError, RuntimeError, ValueError) as error:  # no such file, no such user, or no such name

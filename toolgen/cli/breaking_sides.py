@@ -24,7 +24,7 @@ from .references import Side, side_of
 from .sarif import sarif_text
 
 _PARTS: Final = {"payload": Args, "result": Return}
-"""The clause of a tool in which the attributes of a part of its entry stand."""
+"""Clause of a tool that contains the attributes of a part of its entry."""
 
 
 @frozen_record(kw_only=False)
@@ -38,7 +38,7 @@ class Clauses:
     """The keys of `tools` that are wire names."""
 
     def place(self, change: ContractChange) -> Place:
-        """Return the place of the clause of a change: an argument, a tool, an agent, or else the design."""
+        """Return the place of a change's clause: an argument, a tool, an agent, or otherwise the design."""
         tool = self.tools.get(change.tool)
         if tool is None:
             is_agent = change.tool.count(".") == 1 and not change.code.startswith("completion")
@@ -47,7 +47,7 @@ class Clauses:
             return clause.source.located() if clause else NOWHERE
         part, *keys = tokens_of(change.after or change.before) or [""]
         name = change.argument.partition(".")[0].removesuffix("[]")
-        if keys[:2] == ["schema", "properties"] and len(keys) == 3:  # the new name of one that is renamed
+        if keys[:2] == ["schema", "properties"] and len(keys) == 3:  # the new name of a renamed argument
             name = keys[2]
         parts = [each for each in tool.children if isinstance(each, _PARTS.get(part, Clause))]
         inside = (inner for each in parts for inner in walk(each, set()))
@@ -55,7 +55,7 @@ class Clauses:
         return next(attributes, tool).source.located()
 
     def of_names(self, contract: Contract) -> Clauses:
-        """Return the clauses by the wire names of their tools too, as a server lists these."""
+        """Return the clauses with wire names of tools as additional keys, because servers list wire names."""
         tools = {
             wire_name(entry): self.tools[id_] for id_, entry in contract.tools.items() if id_ in self.tools
         }
@@ -105,7 +105,7 @@ def design_side(project: Project, format: Format | Literal["sarif"]) -> tuple[Si
 
 
 def _tools_of(design: Design) -> dict[str, Tool]:
-    """Return the tools by id; a toolset belongs to the service that lists it, else to the first user."""
+    """Return the tools by id; a toolset belongs to the service that lists it, or to its first user."""
     services = [each for each in design.children if isinstance(each, Service)]
     owners: dict[int, tuple[str, Toolset]] = {}
     listed = [(service, each) for service in services for each in service.children]

@@ -1,4 +1,4 @@
-"""`toolgen call`: one call through the configured runtime, and how a call that waits is shown."""
+"""`toolgen call`: runs one call through the configured runtime, and shows suspended calls."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ async def call_tool(
                 require_meta(specs, meta)
                 if traced is not None:
                     for spec in specs:
-                        _ = spec.payload.type, spec.result.type  # built before, as a running server has them
+                        _ = spec.payload.type, spec.result.type  # build them now, as in a running server
                 async with _progress_shown(runtime):
                     result = await runtime.call(tool, data, meta, trace=traced, within=within)
         _show(runtime, result, specs, data, traced, faults)
@@ -106,7 +106,7 @@ def _show(
     traced: Trace | None,
     faults: Iterable[str],
 ) -> None:
-    """Print to stderr further facts of the call, which the model does not see."""
+    """Print further facts of the call to stderr; the model does not see them."""
     spec = specs[0] if specs else None
     if traced is not None:
         with hiding_arguments(data, spec):

@@ -37,7 +37,7 @@ _DIM, _END = "\x1b[2m", "\x1b[0m"
 
 
 async def chat(project: Project, agent: str, *, model: str = "", session: str = "") -> int:
-    """Talk until the person ends it, and return 0.
+    """Run the conversation until the person ends it, and return 0.
 
     Raises:
         ToolgenError: the project has no such agent, its model is not available, or a package is missing.
@@ -78,7 +78,7 @@ class _Chat:
         )
 
     async def run(self) -> None:
-        """Answer each line, to `/quit` or the end of the input."""
+        """Process each line until `/quit` or the end of the input."""
         _say(f"{self._opened.client.agent}, session {self._session}; /help lists the commands")
         if (waiting := await self._opened.waiting_turn(self._session)) is not None:
             await self._follow_turn(waiting)
@@ -97,7 +97,7 @@ class _Chat:
             handle = await self._opened.start(message, self._session, files)
         except ToolgenError as error:
             if not isinstance(error, BadFileError):
-                self._files = files  # they go with the next one
+                self._files = files  # they are sent with the next message
             _say(f"error: {error}")
             return
         await self._follow_turn(handle)
@@ -106,7 +106,7 @@ class _Chat:
         """Follow a turn to its end, and ask the person its questions."""
         while True:
             output = await handle.settled()
-            await asyncio.sleep(0)  # its last events are shown first
+            await asyncio.sleep(0)  # let the view show the last events first
             self.view.end()
             if output.status != "waiting":
                 break
@@ -122,7 +122,7 @@ class _Chat:
     async def _ask_all(self, handle: RunHandle, awaiting: tuple[Suspended, ...]) -> bool:
         """Ask the person each question; return whether all were answered."""
         for question in awaiting:
-            if question.kind == "credential":  # a secret is not typed where it is shown
+            if question.kind == "credential":  # the chat would show the secret as it is typed
                 _say(f"{printable(question.question)}\nenter it with: toolgen approve {question.id}")
                 return False
             if question.kind in ("pending", "external", "unsealed", "tampered"):
@@ -133,7 +133,7 @@ class _Chat:
         return True
 
     async def _ask(self, handle: RunHandle, awaiting: Suspended) -> bool:
-        """Show a question and read the answer; return whether there was one."""
+        """Show a question and read the answer; return whether the person answered."""
         if awaiting.token:
             suspended = await self._opened.runtime.suspensions.show(awaiting.token)
             _say(describe_suspended(suspended))
@@ -241,7 +241,7 @@ def _approval(line: str, awaiting: Suspended) -> Any:
 
 
 def _answer(line: str, schema: Any) -> Any:
-    """Return the answer in a line: a string if the schema allows only strings, else its JSON.
+    """Return the answer in a line: a string if the schema allows only strings, otherwise its JSON.
 
     Raises:
         ValueError: the line is not JSON, and the answer is not a string.
@@ -268,7 +268,7 @@ def _say(text: str) -> None:
 
 
 async def _piped() -> AsyncIterator[str]:
-    """Yield the lines of stdin, which a program writes."""
+    """Yield the lines of stdin, if it is not a terminal."""
     loop = asyncio.get_running_loop()
     while line := await loop.run_in_executor(None, sys.stdin.readline):
         yield line.rstrip("\n")

@@ -34,7 +34,7 @@ EXAMPLES: Final = {
     "mcp": 'mcp = { git = { command = ["python", "-m", "mcp_server_git"] } }',
     "lint": 'lint = { many-arguments = 20, missing-annotations = "error" }',
 }
-"""A line of each setting, by its key."""
+"""Example line of each setting, by its key."""
 _LIVE: Final = "is also the function of 'runtime', so tests would run on live data"
 
 
@@ -45,21 +45,21 @@ class Project:
     file: Path
     """The pyproject.toml."""
     design: str = ""
-    """Dotted name of the design module; "" for a project of functions alone."""
+    """Dotted name of the design module; "" for a project with only functions."""
     out: str = "gen"
-    """Folder of the generated code, relative to the project's."""
+    """Folder of the generated code, relative to the project folder."""
     package: str
     """Import path of `out`."""
     stubs: str = "executors"
-    """Folder of the executor stubs, relative to the project's."""
+    """Folder of the executor stubs, relative to the project folder."""
     typescript: str = ""
-    """Folder of the TypeScript types and client, relative to the project's; "" for none."""
+    """Folder of the TypeScript types and client, relative to the project folder; "" for none."""
     runtime: str = ""
     """`module:callable` that returns a configured `Runtime`; empty when not set."""
     test_runtime: str = ""
     """`module:callable` that returns a new `Runtime` for each example, with its own data."""
     runs: str = ""
-    """File of the runs of a project without `runtime`, relative to the project's; "" to store none."""
+    """File of the runs of a project without `runtime`, relative to the project folder; "" to store none."""
     functions: tuple[str, ...] = ()
     """Modules of functions that are tools without a design; `module:name` is one function, or an object."""
     agents: Mapping[str, str] = field(default_factory=dict)
@@ -75,16 +75,16 @@ class Project:
 
     @property
     def source_root(self) -> str:
-        """The folder from which `package` is imported, relative to the project's: "src", or "" for its own.
+        """The folder from which `package` is imported, relative to the project folder: "src", or "".
 
-        It is what `out` has before the path of the package.
+        It is the part of `out` before the path of the package.
         """
         out, package = PurePosixPath(self.out).parts, tuple(self.package.split("."))
         return "/".join(out[: -len(package)]) if out[-len(package) :] == package else ""
 
     @property
     def languages(self) -> Mapping[Language, str]:
-        """The folders of trees in other languages than Python, relative to the project's."""
+        """The folders of trees in languages other than Python, relative to the project folder."""
         return {"typescript": self.typescript} if self.typescript else {}
 
     @property
@@ -100,7 +100,8 @@ class Project:
 def find_project(file: Path | None) -> Project:
     """Return the project of a pyproject.toml whose code may be run.
 
-    The file is this one, else that of `TOOLGEN_CONFIG`, else the nearest one from the working directory up.
+    The file is `file`, otherwise the file in `TOOLGEN_CONFIG`, otherwise the nearest one from the working
+    directory up.
     Its path is printed to stderr unless it is in the working directory.
 
     Raises:
@@ -273,10 +274,10 @@ def _functions(file: Path, value: object) -> tuple[str, ...]:
 
 
 def _agents(file: Path, value: object) -> Mapping[str, str]:
-    """Return the names of planners by agent; `clerk` and `"desk.clerk"` are names of one.
+    """Return the names of planners by agent; both `clerk` and `"desk.clerk"` can name an agent.
 
     Raises:
-        ToolgenError: the value is no table of texts.
+        ToolgenError: the value is not a table of strings.
     """
     table = value if isinstance(value, dict) else None
     if table is not None and all(isinstance(model, str) and model for model in table.values()):
@@ -332,7 +333,7 @@ def _is_reference(text: str) -> bool:
 
 
 def host_and_port(option: str, text: str) -> tuple[str, int]:
-    """Return the address and the port of `HOST:PORT`; a port alone is one of 127.0.0.1.
+    """Return the address and the port of `HOST:PORT`; with only a port, the address is 127.0.0.1.
 
     Raises:
         ToolgenError: it is neither.

@@ -28,7 +28,7 @@ from .runtime import NOT_OVER, UNANSWERABLE, denial_hint, is_durable, project_ru
 from .terminal import show_line, user_name
 
 _LONGEST: Final = 160
-"""Characters of a line about a call."""
+"""Maximum number of characters of a line about a call."""
 
 
 @frozen_record
@@ -52,7 +52,7 @@ class OpenAgent:
             handle = self.client.handle(status.run_id, session_id=session)
             try:
                 await handle.output()
-            except UnknownRunError:  # of another agent, or of a call
+            except UnknownRunError:  # the run belongs to another agent or to a call
                 continue
             await runs.start(status.run_id)
             return handle
@@ -72,7 +72,7 @@ class OpenAgent:
 
 @asynccontextmanager
 async def open_agent(project: Project, agent: str, model: str) -> AsyncIterator[OpenAgent]:
-    """Open the runtime of a project, and yield one of its agents; the only one, or the first, for "".
+    """Open the runtime of a project, and yield one of its agents; for "", the first one.
 
     Raises:
         ToolgenError: the runtime has no agents, none has the name, or its model is not available.
@@ -227,7 +227,7 @@ async def run_agent(
         runtime = opened.runtime
         view = TurnView(session=session, runtime=runtime, write=_to_stderr, streams_text=False)
         async with following(opened, view):
-            with redirect_stdout(sys.stderr):  # what hooks and executors print is no part of the answer
+            with redirect_stdout(sys.stderr):  # output of hooks and executors is not part of the answer
                 handle = await opened.start(message, session, uploads)
                 output = await handle.settled()
     return show_turn(runtime, output, as_json=as_json)

@@ -1,4 +1,4 @@
-"""Credentials at the command line: typed unseen, or read from stdin, and never an argument."""
+"""Credentials at the command line: typed without echo or read from stdin, never an argument."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from toolgen.runtime import Suspended
 
 
 def is_asked_for(suspended: Suspended) -> bool:
-    """Return whether a call waits for a credential that its runtime keeps."""
+    """Return whether a suspended call needs a credential that its runtime stores."""
     return suspended.kind == "credential" and is_of_service(suspended.request)
 
 
 def read_credential(suspended: Suspended) -> Credential:
     """Read the credential of a suspended call, from the terminal or from the first line of stdin.
 
-    A password comes with its user: the terminal asks for it, and stdin contains `user:password`.
+    A password needs its user name: the terminal asks for it, and stdin contains `user:password`.
 
     Raises:
         ToolgenError: the input is empty.

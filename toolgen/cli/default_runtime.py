@@ -1,4 +1,4 @@
-"""The runtime of a project that configures none: of functions, and of toolsets that need no code."""
+"""The runtime of a project without a configured one: for functions, and toolsets that need no code."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ if TYPE_CHECKING:
 
 @asynccontextmanager
 async def default_runtime(project: Project) -> AsyncIterator[Runtime]:
-    """Yield a runtime of all toolsets of the design, and of the functions that the settings name.
+    """Yield a runtime with all toolsets of the design, and the functions in the settings.
 
     The clients of the design's services execute its tools, and the servers in the settings execute locked
     toolsets; a server is connected at its first call. Runs are stored in the file of the settings, and
     credentials in a file beside it. Without the file, no call can be suspended.
 
     Raises:
-        ToolgenError: a toolset needs code, the design has errors, nothing was generated of it, a function
+        ToolgenError: a toolset needs code, the design has errors, its code was not generated, a function
             cannot be a tool, or the file cannot be used.
     """
     design = _checked(project) if project.design else None
@@ -66,7 +66,7 @@ def _checked(project: Project) -> Design:
 async def _designed(
     project: Project, design: Design, servers: AsyncExitStack
 ) -> AsyncIterator[StaticToolset | ToolsetRegistration]:
-    """Yield the registrations of all toolsets of the design; `servers` closes those of the settings.
+    """Yield the registrations of all toolsets of the design; `servers` closes the servers in the settings.
 
     Raises:
         ToolgenError: as `default_runtime`.
@@ -104,7 +104,7 @@ def _server(project: Project, toolset: Toolset) -> MCPToolset:
 
 
 def _server_name(project: Project, toolset: Toolset) -> str:
-    """Return the name by which the settings have the server of a toolset; "" for none."""
+    """Return the name of a toolset's server in the settings; "" if there is none."""
     names = (f"{toolset.service}.{toolset.name}", toolset.name)
     return next((name for name in names if name in project.mcp), "")
 
@@ -122,13 +122,13 @@ def _runtime(project: Project, *, asks_for_credentials: bool) -> Runtime:
 
 
 def _has_security(design: Design) -> bool:
-    """Return whether a client of a service asks for credentials."""
+    """Return whether a method of a service requires credentials."""
     methods = (method for service in design.services for method in service.methods)
     return any(isinstance(method.transport, HTTP) and method.transport.security for method in methods)
 
 
 def _need(project: Project, design: Design, toolset: Toolset) -> str:
-    """Return what a toolset needs from its host; "" if the clients of services are enough."""
+    """Return the part that a toolset needs from its host; "" if the clients of services are enough."""
     if toolset.exporter:
         return f"the agent {toolset.exporter}"
     if toolset.lock:

@@ -1,4 +1,4 @@
-"""The entry point, importable with pydantic alone: everything that needs the extra `gen` comes later."""
+"""The entry point, importable with only pydantic; modules that need the extra `gen` are imported later."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ _REPORT: Final = "error: this is a bug in toolgen; please report it with the lin
 
 
 def main(args: Sequence[str] | None = None) -> int:
-    """Return the exit code: 0 good, 1 the design is wrong or the output is stale, 2 usage or environment.
+    """Run toolgen; return 0 for success, 1 for a wrong design or stale output, 2 for usage or environment.
 
-    `args` default to those of the process, which may then end here.
+    `args` default to the arguments of the process, which can then end here.
     """
     if args is not None:
         return _run(args)
@@ -31,13 +31,13 @@ def main(args: Sequence[str] | None = None) -> int:
 
 
 def _leave(code: int) -> None:
-    """End the process without the end of the interpreter, in which Temporal's SDK may abort.
+    """End the process without interpreter shutdown, during which Temporal's SDK can abort.
 
     https://github.com/temporalio/sdk-python/issues/300
     """
-    atexit._run_exitfuncs()  # such as the last spans of an exporter
+    atexit._run_exitfuncs()  # for example, flush the last spans of an exporter
     for stream in (sys.stdout, sys.stderr):
-        with suppress(OSError):  # nobody reads it any more
+        with suppress(OSError):  # the reading end is closed
             stream.flush()
     os._exit(code)
 
@@ -77,13 +77,13 @@ def _generate() -> int:
         return print_outcome(generate_output(find_project(None)))
     except KeyboardInterrupt:
         return 130
-    except BrokenPipeError:  # nobody reads what it prints
+    except BrokenPipeError:  # the reading end of the output is closed
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
         return 1
 
 
 def _print_bug() -> None:
-    import traceback  # takes a fifth of the time in which an unchanged run of `gen` ends
+    import traceback  # imported late, because it takes a fifth of the time of an unchanged `gen`
 
     traceback.print_exc()
     print(_REPORT, file=sys.stderr)

@@ -1,6 +1,6 @@
-"""`toolgen test`: the examples of the design, run on runtimes made for tests, never on live data.
+"""`toolgen test`: runs the examples of the design on runtimes for tests.
 
-Without such a runtime only tools that read are executed; of the others the example is checked.
+Without such a runtime, only read-only tools are executed; examples of other tools are only validated.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _SETTING: Final = (
 
 @frozen_record
 class _Case:
-    """One example, and why it is not run; "" if it is."""
+    """One example; `not_run` is the reason why it is not run, otherwise ""."""
 
     tool: Tool
     spec: ToolSpec
@@ -58,12 +58,12 @@ class _Case:
 
 
 async def run_examples(project: Project, meta: CallMeta, only: str, format: Format = "text") -> int:
-    """Run the examples in the order of the design, those of one tool if `only` names it.
+    """Run the examples in the order of the design; with `only`, the examples of that tool.
 
-    Print each that fails with the difference; return 1 when one does.
+    Print each failed example with the difference; return 1 if one failed.
 
     Raises:
-        ToolgenError: no tool is called `only`, a runtime is missing or of no use, or an example does not fit
+        ToolgenError: no tool is called `only`, a runtime is missing or unusable, or an example does not fit
             the generated code.
     """
     evaluation = build(load_design(project))
@@ -92,7 +92,7 @@ async def run_examples(project: Project, meta: CallMeta, only: str, format: Form
 
 
 class _Runtimes:
-    """Gives a runtime for each example: a new one made for tests, or the project's own for all of them."""
+    """Opens a runtime for each example: a new one for tests, or the project's own for all of them."""
 
     def __init__(self, project: Project, stack: AsyncExitStack) -> None:
         self._project = project
@@ -123,10 +123,10 @@ class _Runtimes:
 
 
 def _cases(project: Project, design: Design, only: str) -> Iterator[_Case]:
-    """Yield the examples of all tools, or of those with this id or name.
+    """Yield the examples of all tools, or of the tools with this id or name.
 
     Raises:
-        ToolgenError: no tool has it, or the generated code does not know a tool.
+        ToolgenError: no tool has this id or name, or the generated code lacks a tool.
     """
     tools = [
         (toolset, tool)
@@ -151,7 +151,7 @@ def _cases(project: Project, design: Design, only: str) -> Iterator[_Case]:
 
 
 def _not_run(toolset: Toolset, tool: Tool) -> str:
-    """Return why a tool must not be executed on live data; "" if it only reads."""
+    """Return the reason why a tool must not be executed on live data; "" if it only reads."""
     if toolset.exporter:
         return f"it starts a run of {toolset.exporter}"
     if not tool.facts.annotations.get("read_only"):
@@ -195,7 +195,7 @@ async def _problem(runtime: Runtime, case: _Case, meta: CallMeta, *, is_live: bo
     """Return the problem with the result of the example; "" if there is none.
 
     Raises:
-        ToolgenError: the generated code does not know the example's result.
+        ToolgenError: the example's result does not match the generated code.
     """
     expected = case.example.result
     with (
@@ -204,7 +204,7 @@ async def _problem(runtime: Runtime, case: _Case, meta: CallMeta, *, is_live: bo
         redirect_stdout(sys.stderr),
     ):
         result = await runtime.call(case.tool.id, case.example.args, meta)
-    if result.suspension is not None and is_live:  # somebody's own policy asks
+    if result.suspension is not None and is_live:  # a policy of the project asks
         await runtime.suspensions.cancel(result.suspension.token, "an example of the design")
     if result.status in ("suspended", "pending"):
         waits = f"waits: {result.suspension.kind}" if result.suspension else "waits"

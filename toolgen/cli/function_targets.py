@@ -20,7 +20,7 @@ from .problem_codes import FUNCTION_MISSING
 
 
 def missing_functions(design: Design, clauses: Iterable[Clause]) -> Iterator[Finding]:
-    """Yield a warning for each method whose module or function is missing; `clauses` are those of the design.
+    """Yield a warning for each method whose module or function is missing; `clauses` are the design's.
 
     A function that the module might define dynamically counts as present.
     """

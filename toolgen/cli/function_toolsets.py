@@ -1,4 +1,4 @@
-"""The toolsets of the functions that `functions` of the settings names."""
+"""Toolsets for the functions in the setting `functions`."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ def function_toolsets(project: Project) -> tuple[StaticToolset, ...]:
     If the settings name a whole module or object, functions that cannot be tools are left out with a warning.
 
     Raises:
-        ToolgenError: a module cannot be imported, no function in it can be a tool, one that is named cannot,
-            or two have one name.
+        ToolgenError: a module cannot be imported, no function in it can be a tool, a named function cannot,
+            or two functions have the same name.
     """
     groups: dict[str, list[tuple[str, FoundFunctions]]] = {}
     for source in project.functions:
@@ -66,10 +66,10 @@ def _tools(toolset: str, source: str, named: FoundFunctions) -> list[BoundTool]:
 
 
 def _require_unique(toolsets: Iterable[tuple[str, StaticToolset]]) -> None:
-    """Check that each tool has a name of its own.
+    """Check that each tool has a unique name.
 
     Raises:
-        ToolgenError: two have one.
+        ToolgenError: two tools have the same name.
     """
     places: dict[str, str] = {}
     for place, toolset in toolsets:

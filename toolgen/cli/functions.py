@@ -45,16 +45,16 @@ class FoundFunctions:
         return (self.owner or self.module.__name__).rpartition(".")[2]
 
     def target(self, name: str) -> str:
-        """Return `package.module:function` of one of them."""
+        """Return `package.module:function` for one of the functions."""
         return f"{self.module.__name__}:{self.owner}{'.' if self.owner else ''}{name}"
 
 
 def find_functions(source: str, folder: Path | None = None) -> FoundFunctions:
     """Return the functions in a source; modules are searched in the folder first.
 
-    A source is `module` or `path/file.py`; with `:function` one function of it, with `:object` the public
-    methods of an object in it, with `:Class` those of a class that need no object. Without, these are the
-    public functions that the module defines, in their order; what `__all__` lists may come from elsewhere.
+    A source is `module` or `path/file.py`. The suffix `:function` selects one function, `:object` the public
+    methods of an object, and `:Class` the public methods of a class that need no instance. Without a suffix,
+    it has the public functions that the module defines, in order; names in `__all__` can be imported ones.
 
     Raises:
         ToolgenError: the module cannot be imported or has no such function, or a relative path leads to a
@@ -86,7 +86,7 @@ def find_functions(source: str, folder: Path | None = None) -> FoundFunctions:
 
 
 def _parts(source: str) -> tuple[str, str]:
-    """Return the path and the function of a source; a colon after the letter of a drive is no separator."""
+    """Return the path and the function of a source; the colon after a drive letter is not a separator."""
     place, colon, name = source.rpartition(":")
     is_function = bool(colon) and all(part.isidentifier() for part in name.split("."))
     return (place, name) if is_function else (source, "")
@@ -105,9 +105,9 @@ def _module(name: str, folder: Path) -> ModuleType:
 
 
 def _module_of_file(file: Path, folder: Path) -> tuple[ModuleType, bool]:
-    """Return the module of a file, and whether Python finds it by the name that it was imported under.
+    """Return the module of a file, and whether Python can import it by the name that it has here.
 
-    That is the name that its package gives it, or its path below the folder.
+    The name comes from its packages, or from its path below the folder.
     """
     if not file.is_file():
         raise ToolgenError(f"the file {os.path.relpath(file)} does not exist", hint=_HINT)
@@ -136,7 +136,7 @@ def _module_of_file(file: Path, folder: Path) -> tuple[ModuleType, bool]:
     if spec is None or spec.loader is None:
         raise ToolgenError(f"{file} is not a Python file", hint=_HINT)
     module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module  # where dataclasses and pydantic look names up
+    sys.modules[name] = module  # dataclasses and pydantic look up names there
     try:
         spec.loader.exec_module(module)
     except BaseException:
@@ -165,7 +165,7 @@ def _named(module: ModuleType, place: str, path: str) -> FoundFunctions:
     """Return the function, or the methods of the object, at a path in a module.
 
     Raises:
-        ToolgenError: there is none.
+        ToolgenError: there is no such function or object.
     """
     owner, _, name = path.rpartition(".")
     held: object = module
@@ -189,10 +189,10 @@ def _named(module: ModuleType, place: str, path: str) -> FoundFunctions:
 
 
 def _methods_of_class(class_: type, place: str) -> dict[str, Callable[..., object]]:
-    """Return the public methods of a class where all can be called without an object of it.
+    """Return the public methods of a class if all can be called without an instance.
 
     Raises:
-        ToolgenError: some need one, or there are none.
+        ToolgenError: a method needs an instance, or there are no methods.
     """
     methods = dict(_methods(class_, class_))
     bound = (staticmethod, classmethod)
@@ -226,18 +226,18 @@ def _is_own(module: ModuleType, name: str, value: Callable[..., object]) -> bool
 
 
 def _is_function(value: object) -> TypeGuard[Callable[..., object]]:
-    """Return whether a value is a function or a method, also one that is written in C."""
+    """Return whether a value is a function or a method, including functions written in C."""
     return inspect.isroutine(value) or _is_written(value)
 
 
 def _is_written(value: object) -> TypeGuard[Callable[..., object]]:
-    """Return whether a value is a function that somebody wrote in Python: plain, partial or wrapped."""
+    """Return whether a value is a function written in Python: plain, partial or wrapped."""
     is_wrapped = callable(value) and hasattr(value, "__wrapped__") and not isinstance(value, type)
     return is_wrapped or inspect.isfunction(value) or isinstance(value, partial)
 
 
 def _methods(owner: object, class_: type | None = None) -> Iterator[tuple[str, Callable[..., object]]]:
-    """Yield the public methods of an object, those of its first class first; or those of a class."""
+    """Yield the public methods of an object or a class, in the order of its MRO."""
     class_ = class_ or type(owner)
     names = dict.fromkeys(name for base in class_.__mro__[:-1] for name in vars(base))
     for name in names:

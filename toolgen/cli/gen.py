@@ -46,12 +46,12 @@ _STALE_STAMP: Final = (
 )
 
 _MOST_NAMES: Final = 3
-"""New stubs that the summary names; of more it only gives the number."""
+"""Maximum number of new stubs that the summary names; if there are more, it gives only the number."""
 
 
 @frozen_record
 class _Loaded:
-    """A design as its author wrote it."""
+    """An imported design, with its module and the modules of the project."""
 
     design: Design
     module: ModuleType
@@ -77,7 +77,7 @@ def generate_output(
         if isinstance(plan, tuple):
             return _design_outcome(plan, format)
         for tree in plan.others:
-            compare(tree.out, tree.texts)  # before anything is written, whether it can be
+            compare(tree.out, tree.texts)  # raise before anything is written
         reports = [
             write(
                 plan.python.out,
@@ -100,7 +100,7 @@ def generate_output(
             for tree, report in trees
             for path in report.retained
         ]
-        if not (notes or warnings):  # which each run says
+        if not (notes or warnings):  # notes and warnings appear in each run
             manifests = {tree.folder: report.manifest for tree, report in trees}
             write_record(project, generation, {**_read_files(project, loaded), **read}, manifests)
         return _written(plan, reports, warnings, notes, format)
@@ -182,8 +182,8 @@ def _generation(project: Project, loaded: _Loaded) -> str:
 
 
 def _plan(project: Project, loaded: _Loaded) -> OutputPlan | tuple[Finding, ...]:
-    """Return the plan, or the findings of the design."""
-    from .output_plan import output_plan  # which a run that has nothing to do does not load
+    """Return the plan, or the findings if the design has errors."""
+    from .output_plan import output_plan  # imported only if there is something to do
 
     return output_plan(project, loaded.design, loaded.module, loaded.sources)
 
@@ -257,16 +257,16 @@ def retained_output(file: Path) -> Finding:
 
 
 def unified_diff(changes: Mapping[Path, Edit], *, colour: bool = False) -> str:
-    """Return one unified diff of all changes, without a final newline; surrogates stand for odd bytes."""
+    """Return one unified diff of all changes, without a final newline; invalid UTF-8 becomes surrogates."""
     lines = (line for file, edit in changes.items() for line in _lines(file, edit))
     return "\n".join(f"\x1b[{style}m{line}\x1b[0m" if colour and style else line for style, line in lines)
 
 
 def _lines(file: Path, edit: Edit) -> Iterator[tuple[str, str]]:
-    """Yield each line with the colours of its kind."""
+    """Yield the style and the text of each line."""
     old, new = ("/dev/null" if data is None else str(file) for data in (edit.old, edit.new))
     lines = difflib.unified_diff(_split(edit.old), _split(edit.new), lineterm="")
-    hunks = list(lines)[2:]  # without the names, which an empty file that comes or goes has too
+    hunks = list(lines)[2:]  # without the file names, which are also shown for empty files
     yield from (("1", f"--- {old}"), ("1", f"+++ {new}"))
     yield from ((_STYLES.get(line[0], ""), line) for line in hunks)
 

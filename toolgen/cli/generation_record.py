@@ -26,7 +26,7 @@ from toolgen.dsl.design_digest import design_digest
 from .config import Project
 
 CACHE: Final = ".toolgen_cache"
-"""Folder of the record, in the project's; it ignores itself in git."""
+"""Folder of the record in the project; its own .gitignore excludes it from git."""
 _NAME: Final = "gen.json"
 _FILE: Final = f"{CACHE}/{_NAME}"
 _VERSION: Final = 4
@@ -39,7 +39,7 @@ _PACKAGES: Final = ("ruff", "jinja2", "jsonschema_rs", "pydantic", "pydantic_cor
 def generation_digest(project: Project, *values: object) -> str:
     """Return the digest of everything that the generated code depends on; "" if it cannot be determined.
 
-    `values` are the design and the clauses beside it.
+    `values` are the design and further clauses of its module.
     """
     written = design_digest(values)
     if not written:
@@ -47,7 +47,7 @@ def generation_digest(project: Project, *values: object) -> str:
     settings = [project.design, project.out, project.package, project.stubs]
     try:
         packages = [version(package) for package in _PACKAGES]
-    except PackageNotFoundError:  # what needs it says so
+    except PackageNotFoundError:  # code that needs the package reports it
         return ""
     made_by = [*sys.version_info[:2], *packages, _own_files()]
     parts = [written, *settings, project.typescript, *made_by]
@@ -55,7 +55,7 @@ def generation_digest(project: Project, *values: object) -> str:
 
 
 def is_recorded(project: Project, generation: str, read: Mapping[str, str]) -> bool:
-    """Return whether the last run was of this digest, and each file is as it was then.
+    """Return whether the last run had this digest, and no file has changed since.
 
     `read` are the digests of the author's files that the run reads, by path inside the project.
     """
@@ -72,7 +72,7 @@ def is_recorded(project: Project, generation: str, read: Mapping[str, str]) -> b
 def write_record(
     project: Project, generation: str, read: Mapping[str, str], manifests: Mapping[str, Manifest]
 ) -> None:
-    """Record a run after which nothing was left to do; `manifests` are those of the trees, by folder."""
+    """Record a run after which nothing was left to do; `manifests` are the trees' manifests, by folder."""
     if not generation:
         return
     files = dict(read)

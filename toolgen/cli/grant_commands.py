@@ -1,4 +1,4 @@
-"""The commands about approvals that count for further calls."""
+"""The commands for grants: approvals that cover later calls."""
 
 from typing import Annotated
 

@@ -1,6 +1,6 @@
-"""The health of a worker over HTTP: `GET /live` and `GET /ready`, for those that restart processes.
+"""The health of a worker over HTTP: `GET /live` and `GET /ready`, for process supervisors.
 
-It understands no more of HTTP/1.1 than a probe sends: one request for each connection, without a body.
+It supports only the part of HTTP/1.1 that probes use: one request per connection, without a body.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ _HEADER: Final = re.compile(rb"[!#-'*+.^-z|~0-9A-Z-]+:[\t -~\x80-\xff]*")
 
 @asynccontextmanager
 async def serve_health(host: str, port: int, state: Callable[[], WorkerState]) -> AsyncIterator[str]:
-    """Serve the health of a worker, and yield the URL; port 0 is any that is free.
+    """Serve the health of a worker, and yield the URL; port 0 selects a free port.
 
     `/live` is 200 while the event loop runs, `/ready` while the state is `ready`, and 503 otherwise. Both
-    say the state in `{"status": …}`.
+    return the state as `{"status": …}`.
 
     Raises:
-        ToolgenError: nobody can listen there.
+        ToolgenError: the address cannot be used.
     """
     loop = asyncio.get_running_loop()
     admitted = Port(_LIMITS, loop)
@@ -54,7 +54,7 @@ async def serve_health(host: str, port: int, state: Callable[[], WorkerState]) -
 
 
 class _Request(asyncio.Protocol):
-    """Answers the one request of a connection as soon as its head is there."""
+    """Answers the only request of a connection as soon as its head is complete."""
 
     def __init__(self, state: Callable[[], WorkerState]) -> None:
         self._state = state

@@ -77,7 +77,7 @@ def _contract(texts: Mapping[str, str]) -> Contract | None:
         try:
             spec.loader.exec_module(module)
             clause = module.design
-        except Exception:  # noqa: BLE001 - a design may import anything; the command says that it cannot tell
+        except Exception:  # noqa: BLE001 - a design can import anything; the caller reports the failure
             return None
         finally:
             del sys.modules[_MODULE]

@@ -1,4 +1,4 @@
-"""Where an import goes: the module of the last import of a source with its options, or a new one."""
+"""The target of an import: the module of the last import of a source, with its options, or a new one."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .reimporting import last_import, stored_lock
 
 
 def remembered(request: ImportRequest, source_name: str) -> tuple[ImportRequest, Path, ImportLock | None]:
-    """Return the request with its name and the options of the last import, the design, and that import."""
+    """Return the request with name and options of the last import, the design file, and the last import."""
     name = request.name or name_of(source_name)
     file = _place(request.out, name)
     if request.out.suffix != ".py":
@@ -38,12 +38,12 @@ def remembered(request: ImportRequest, source_name: str) -> tuple[ImportRequest,
 
 
 def _imported_design(design: Path, kind: str, source: str, name: str, *, is_forced: bool) -> Path:
-    """Return the design in the same folder that was imported from a source, whatever its name; else `design`.
+    """Return the design in the folder that was imported from a source, under any name; otherwise `design`.
 
-    `source` is relative to the folder. With a `name`, designs of other names do not count.
+    `source` is relative to the folder. With a `name`, designs with other names are ignored.
 
     Raises:
-        ToolgenError: a lock in the folder cannot be read and not `is_forced`, or several have the source.
+        ToolgenError: a lock in the folder cannot be read and not `is_forced`, or several designs match.
     """
     found: list[Path] = []
     for file in sorted(design.parent.glob(f"*{LOCK_SUFFIX}")):
@@ -67,7 +67,7 @@ def _place(out: Path, name: str) -> Path:
     """Return the path of the design module.
 
     Raises:
-        ToolgenError: `out` is a file that Python cannot import, or that hides a module of its own.
+        ToolgenError: `out` is a file that Python cannot import, or that would hide a standard module.
     """
     if out.suffix != ".py":
         return out / f"{name}_design.py"

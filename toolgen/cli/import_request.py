@@ -1,4 +1,4 @@
-"""The options of `toolgen import`, those that a lock remembers, and the names that they allow."""
+"""The options of `toolgen import`, the options that a lock stores, and the valid names."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Chosen:
     only: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
     renamed: tuple[str, ...] = ()
-    """`id=name` each."""
+    """Items of the form `id=name`."""
     is_read_only: bool = False
     server: str = ""
     is_accepted: bool = False
@@ -91,22 +91,22 @@ _STORED: Final = {
 
 @frozen_record
 class ImportRequest:
-    """The options of the command; an empty name is derived from that of the source."""
+    """The options of the command; an empty name is derived from the name of the source."""
 
     kind: Kind
     source: str
     out: Path
-    """The folder of the design module, or the module itself where it ends in `.py`."""
+    """The folder of the design module, or the module itself if it ends in `.py`."""
     name: str = ""
     service: str = ""
     is_strict: bool = False
-    """Write nothing when a tool has an error."""
+    """Write nothing if a tool has an error."""
     may_lose: bool = False
-    """Succeed although the design lacks something of the source."""
+    """Succeed even if parts of the source could not be imported."""
     is_forced: bool = False
-    """Write over what stands there."""
+    """Overwrite existing files."""
     is_check: bool = False
-    """Write nothing, and say what would change in what was imported before."""
+    """Write nothing, and report the changes since the last import."""
     resolved: tuple[str, ...] = ()
     """Places of open conflicts whose new targets the author accepts."""
     format: Format = "text"
@@ -118,7 +118,7 @@ class ImportRequest:
         return {"name": self.name, **({"service": own} if own else {}), **self.openapi.stored()}
 
     def stored_source(self, folder: Path) -> str:
-        """Return the source as a lock in a folder names it: a path is seen from there."""
+        """Return the source as stored in a lock: a path is relative to the folder of the lock."""
         if is_address(self.source):
             return self.source
         if self.kind != "python":
@@ -130,7 +130,7 @@ class ImportRequest:
         return f"{Path(os.path.relpath(path, folder)).as_posix()}{self.source.removeprefix(path)}"
 
     def remembered(self, options: Mapping[str, Json]) -> ImportRequest:
-        """Return the request, with options of the last import for those that are not set."""
+        """Return the request, with values of the last import for options that are not set."""
         return replace(
             self,
             name=self.name or str(options.get("name", "")),
@@ -140,12 +140,12 @@ class ImportRequest:
 
 
 def is_address(source: str) -> bool:
-    """Return whether a source is an address of the network."""
+    """Return whether a source is a URL."""
     return source.lower().startswith(("http://", "https://"))
 
 
 def located_source(kind: Kind, stored: str, folder: Path) -> str:
-    """Return the source that a lock in a folder names, as it is seen from the working directory."""
+    """Return the source that is stored in a lock, with a path relative to the working directory."""
     if is_address(stored):
         return stored
     is_path = kind != "python" or ".py" in Path(stored.partition(":")[0]).suffixes
@@ -153,10 +153,10 @@ def located_source(kind: Kind, stored: str, folder: Path) -> str:
 
 
 def require_file(source: str, kind: str = "") -> None:
-    """Check that a source is not an address: only documents of APIs are fetched.
+    """Check that a source is not a URL: only API documents are fetched.
 
     Raises:
-        ToolgenError: it is one.
+        ToolgenError: it is a URL.
     """
     if is_address(source):
         name, url = shlex.quote(source.rstrip("/").rpartition("/")[2]), shlex.quote(source)
@@ -170,12 +170,12 @@ def require_file(source: str, kind: str = "") -> None:
 
 
 def is_name(text: str) -> bool:
-    """Return whether a toolset can have a name."""
+    """Return whether a text is a valid name of a toolset."""
     return bool(TOOL_NAME.fullmatch(text)) and len(text) <= LONGEST_NAME and not keyword.iskeyword(text)
 
 
 def variable_of(name: str) -> str:
-    """Return the variable of a toolset of this name in a design, which hides no import of the language."""
+    """Return the variable for a toolset of this name in a design; it never hides an import of the DSL."""
     from toolgen.dsl.words import IMPORTS
 
     return f"{name}_tools" if name in IMPORTS else name

@@ -1,4 +1,4 @@
-"""What imports read: files, Python functions, and documents at an address, which are stored by the lock."""
+"""Sources of imports: files, Python functions, and documents at a URL, which are stored beside the lock."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from .trust import require_trusted
 _SUFFIXES: Final = (".json", ".yaml")
 _STORED: Final = ".source"
 _GENERAL: Final = frozenset(["", "api-docs", "openapi", "spec", "swagger"])
-"""Names of documents that say nothing of the API."""
+"""Document names that do not identify the API."""
 
 
 @frozen_record
@@ -37,7 +37,7 @@ class APISource:
 
     document: SourceDocument
     read: Callable[[str], object] | None = None
-    """Returns what another file of its folder holds; None for a document at an address."""
+    """Function that reads another file in its folder; None for a document at a URL."""
     stored: Mapping[Path, str | None] = field(default_factory=dict)
     """Files to store beside the lock; None deletes a file of another format."""
 

@@ -39,13 +39,13 @@ from .terminal import ProgressLine, counted, show_progress
 
 _LARGE_BYTES: Final = 500_000
 _THRESHOLD: Final = (100_000, 40)
-"""New objects between two looks for garbage, some 10 MB; such looks for each one among others."""
+"""Thresholds of the garbage collector: new objects per collection (some 10 MB), collections per older one."""
 _LACKING: Final = "parts of the source could not be imported (--allow-losses exits 0)"
 
 
 @contextmanager
 def _looking_seldom() -> Iterator[None]:
-    """Look for garbage seldom: nearly all that an import makes lives until it has written the design."""
+    """Collect garbage rarely, because almost all objects of an import live until the design is written."""
     before = gc.get_threshold()
     gc.set_threshold(*_THRESHOLD)
     try:
@@ -56,7 +56,7 @@ def _looking_seldom() -> Iterator[None]:
 
 @_looking_seldom()
 def import_tools(request: ImportRequest) -> Outcome:
-    """Write the design module and the schemas beside it, or report why not.
+    """Write the design module and the schemas beside it, or report why this is not possible.
 
     The exit code is 1 if no tool could be imported, or if parts of the source could not be imported and
     `may_lose` is not set. With `is_strict`, nothing is written if a tool is missing.
@@ -182,7 +182,7 @@ def _follow(
     author, and with `is_check` if anything would change.
     """
     lock, schemas = source.lock()[:2]
-    gc.collect()  # the syntax trees of a merge take the room of what read the source
+    gc.collect()  # free the memory of the reader before the merge parses its syntax trees
     unresolved = {place: each for place, each in last.open.items() if place not in request.resolved}
     last = replace(last, open=unresolved)
     update = planned_update(
@@ -263,22 +263,22 @@ def _in_file(finding: Finding, source: str) -> Finding:
 
 @frozen_record
 class _Imported:
-    """A source as it is read now, and the last import of it."""
+    """A source in its current state, and its last import."""
 
     request: ImportRequest
-    """The options, with those of the last import."""
+    """Options of the command, completed with the options of the last import."""
     design: DesignFiles
     file: Path
     """The design module."""
     last: ImportLock | None
     typed: Chosen
-    """The options of this command alone."""
+    """Options of this command only."""
     stored: Mapping[Path, str | None]
-    """A document at an address as it was fetched, by the file in which it is stored."""
+    """Text of a fetched document, by the file that stores it; None deletes the file."""
 
     @property
     def shown(self) -> str:
-        """The source as messages name it: a check reads the stored document."""
+        """Name of the source in messages; a check reads the stored document."""
         is_stored = self.request.is_check and is_address(self.request.source)
         return f"the stored document of {self.request.source}" if is_stored else self.request.source
 
@@ -319,7 +319,7 @@ class _Imported:
 
 
 def _designed(request: ImportRequest) -> _Imported:
-    """Return the design of a source, with options of its last import for those that are not set."""
+    """Return the design of a source, with values of its last import for options that are not set."""
     typed = request.openapi
     stored: Mapping[Path, str | None] = {}
     if request.kind == "openapi":
@@ -364,7 +364,7 @@ def _next_steps(file: Path, schemas: list[str]) -> tuple[str, ...]:
 
 
 def _shown(path: Path) -> str:
-    """Return the path relative to the working directory, where it is below it."""
+    """Return the path relative to the working directory, if it is below that directory."""
     shown = os.path.relpath(path)
     return str(path) if shown.startswith(os.pardir) else shown
 

@@ -37,14 +37,14 @@ from .stubs import toolsets
 from .trust import require_trusted
 
 _NOTES: Final = (
-    # Where it goes in the package, the template, what it is.
+    # Path in the package, template, description.
     ("design.py", "design.py", "the design: three tools; start here"),
     ("executors/notebook/notes.py", "executor.py", "the code of the tools"),
     ("app.py", "app.py", "the database and the runtime that serves the tools"),
     ("__init__.py", "package.py", "makes it a package"),
 )
 _NEW: Final = (
-    # Beside the package of a new project.
+    # Files outside of the package of a new project.
     ("pyproject.toml", "pyproject.toml", "tells toolgen where the design is and where code goes"),
     ("requirements.txt", "requirements", "the toolgen version of this project"),
     ("Makefile", "Makefile", "make demo, make test"),
@@ -59,7 +59,7 @@ class InitRequest:
     """The options of the command."""
 
     name: str
-    """Name of the project; with `adds`, that of the package for the tools."""
+    """Name of the project; with `adds`, name of the package for the tools."""
     has_agent: bool = False
     source: tuple[From, str] | None = None
     """Kind and source of the tools; None for the example with notes."""
@@ -81,7 +81,7 @@ class ProjectView:
     """Requirement for pip."""
     extras: str
     distribution: str = ""
-    """Name of a new project as a package of Python; "" for tools in one that exists."""
+    """Distribution name of a new project; "" if tools are added to an existing one."""
     agent: str = ""
     """Name of the agent; "" without one."""
     source: str = ""
@@ -102,7 +102,7 @@ def start_project(request: InitRequest) -> int:
     Return the exit code.
 
     Raises:
-        ToolgenError: the name cannot be that of a package, the folder cannot be used, a file already exists,
+        ToolgenError: the name is not valid for a package, the folder cannot be used, a file already exists,
             the source has no tools, or the project or its folder belongs to another user.
     """
     require_trusted(Path("" if request.adds else request.name, "pyproject.toml").absolute())
@@ -134,7 +134,7 @@ def start_project(request: InitRequest) -> int:
 
 
 def _empty(folder: Path, *, was_there: bool) -> None:
-    """Remove what is in a folder, and the folder unless it was there."""
+    """Remove the contents of a folder, and the folder itself unless it existed before."""
     for path in folder.iterdir() if folder.is_dir() else ():
         shutil.rmtree(path) if path.is_dir() else path.unlink()
     if not was_there and folder.is_dir():
@@ -193,7 +193,7 @@ def _start(request: InitRequest, place: ProjectPlace, name: str) -> int:
         project = read_project(settings.absolute())
         code = print_outcome(
             generate_output(project, others=frozenset(sys.modules))
-        )  # functions were read here
+        )  # modules of functions were imported
         if code == 0:
             undo.pop_all()
             _explain(files, place, view, adds=request.adds)
@@ -221,7 +221,7 @@ def _view(request: InitRequest, place: ProjectPlace, name: str) -> ProjectView:
 def _from_source(
     source: tuple[From, str], request: InitRequest, place: ProjectPlace, view: ProjectView
 ) -> tuple[ProjectView, Mapping[str, str]]:
-    """Write the design of a source with its app and its test; return the view, and what each file is."""
+    """Write the design of a source and its app; return the view, and a description of each file."""
     kind, text = source
     package = place.folder / place.path
     _write(package / "__init__.py", fill("init/package.py.jinja", view))
@@ -247,7 +247,7 @@ def _from_source(
 
 
 def _of_design(view: ProjectView, design: Design, source: str, made: MadeDesign) -> ProjectView:
-    """Return the view with what a test of an imported design names."""
+    """Return the view with the values for the test of an imported design."""
     offered = [toolset for service in design.services for toolset in service.toolsets if toolset.tools]
     if not offered:
         raise ToolgenError(f"{source} has no tools", hint="use another source")
@@ -282,10 +282,10 @@ def _write_app(design: Design, place: ProjectPlace, names: AppPlace) -> None:
 
 
 def _project_without_runtime(request: InitRequest, settings: Mapping[str, object]) -> Project:
-    """Return the project here, which gets an app.
+    """Return the project in the working directory, to which an app is added.
 
     Raises:
-        ToolgenError: it has a runtime or no design, or something else is asked for.
+        ToolgenError: it has a runtime or no design, or other options are set.
     """
     file = Path("pyproject.toml").absolute()
     project = read_project(file)
@@ -357,9 +357,9 @@ def _check_name(name: str, *, is_top: bool) -> None:
 
 
 def _requirement(extras: str) -> str:
-    """Return what pip installs to get the toolgen that runs here: its version, or where it came from.
+    """Return the pip requirement for the running toolgen: its version, or its origin.
 
-    An installer notes the latter when it was a folder, a file or a repository (PEP 610).
+    Installers record the origin if it was a folder, a file or a repository (PEP 610).
     """
     toolgen = distribution("toolgen")
     noted = toolgen.read_text("direct_url.json")

@@ -24,11 +24,11 @@ from .project_place import ProjectPlace, with_settings
 def add_app(project: Project) -> int:
     """Add an app to a project that has a design and no runtime; return the exit code.
 
-    If it is not 0, the project is as it was.
+    If the code is not 0, the project is unchanged.
 
     Raises:
-        ToolgenError: the settings do not fit a runtime, a file is in the way, the design has errors, or
-            its tools are those of a server.
+        ToolgenError: the settings do not fit a runtime, a file already exists, the design has errors, or
+            its tools belong to a server.
     """
     load_design(project)
     design = checked_design(Path(str(sys.modules[project.design].__file__)))
@@ -58,7 +58,7 @@ def _texts(design: Design, project: Project, place: ProjectPlace) -> dict[str, s
     """Return the files to add by their names.
 
     Raises:
-        ToolgenError: one of them is there already, or the tools are those of a server.
+        ToolgenError: one of them already exists, or the tools belong to a server.
     """
     if locked := next(
         (toolset for service in design.services for toolset in service.toolsets if toolset.lock), None
@@ -69,7 +69,7 @@ def _texts(design: Design, project: Project, place: ProjectPlace) -> dict[str, s
         )
     texts = app(design, _names_of(project, place))
     files = (Path(place.path, path) for path in texts)
-    # A package hides a module of its name.
+    # A package hides a module with the same name.
     for file in (each for path in files for each in (path, path.with_suffix(""))):
         if (place.folder / file).exists():
             raise ToolgenError(
@@ -79,7 +79,7 @@ def _texts(design: Design, project: Project, place: ProjectPlace) -> dict[str, s
 
 
 def _place_of_design(project: Project) -> ProjectPlace:
-    """Return the place of the package that holds the design of a project.
+    """Return the place of the package that contains the design of a project.
 
     Raises:
         ToolgenError: it is not in the folder of the project.

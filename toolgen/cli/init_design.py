@@ -61,7 +61,7 @@ class MadeDesign:
 def write_design(kind: From, source: str, place: ProjectPlace, *, is_new: bool) -> MadeDesign:
     """Write `design.py` of a source into the package of a project.
 
-    A file of functions is copied into a project that `is_new`, where calls of it find it.
+    If the project `is_new`, a file of functions is copied into it, so that calls find the functions.
 
     Raises:
         ToolgenError: the source cannot be read, or no tool of it can be imported.
@@ -92,7 +92,7 @@ def write_design(kind: From, source: str, place: ProjectPlace, *, is_new: bool) 
         )
     for note in outcome.notes:
         if "warning:" in note or "error:" in note:
-            print_outcome(replace(outcome, notes=(note,)))  # the next steps are those of init
+            print_outcome(replace(outcome, notes=(note,)))  # init prints its own next steps
             break
     for line in sent_credentials(ast.parse(file.read_text("utf-8"))):
         print(line, file=sys.stderr)
@@ -123,7 +123,7 @@ def _refuse_lock(file: Path) -> None:
 
 
 def _server(source: str, place: ProjectPlace, file: Path) -> MadeDesign:
-    """Ask a server for its tools, and write their lock and a design of them."""
+    """Request the tools of a server, and write their lock and a design."""
     is_url = source.startswith(_URLS)
     if not is_url and source.endswith((".json", ".yaml")):
         raise ToolgenError(
@@ -168,7 +168,7 @@ def checked_design(file: Path) -> Design:
 
 
 def add_agent(file: Path) -> None:
-    """Add an agent that uses all toolsets of a design; a person approves what may change something."""
+    """Add an agent that uses all toolsets of a design; tools that are not read-only need approval."""
     text = file.read_text("utf-8")
     asked = {
         toolset.name: [tool.name for tool in toolset.tools if not tool.facts.annotations.get("read_only")]
@@ -209,7 +209,7 @@ def with_agent(text: str, asked: Mapping[str, list[str]]) -> str:
 
 
 def _toolsets(tree: ast.Module) -> Iterator[tuple[str, str]]:
-    """Yield the variables of toolsets, with the names of these."""
+    """Yield the variables of toolsets, with the names of the toolsets."""
     for node in tree.body:
         match node:
             case ast.Assign(

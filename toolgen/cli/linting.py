@@ -72,7 +72,7 @@ def rules_text(settings: LintSettings) -> str:
 
 
 def _listed(file: Path) -> list[LintedTool]:
-    """Return the tools of a catalog; those that a provider runs have no schema."""
+    """Return the tools of a catalog, without the tools that a provider runs, because they have no schema."""
     try:
         entries = load_catalog(file).tools
         tools = [tool_of_entry(entry) for entry in entries if entry.get("kind") != "native"]

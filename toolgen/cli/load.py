@@ -1,4 +1,4 @@
-"""Imports the author's modules: the design, or the function that makes the runtime."""
+"""Imports the author's modules: the design, or the function that creates the runtime."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ def load_design(project: Project) -> Design:
     """Return the value `design` of the project's design module.
 
     Raises:
-        ToolgenError: the settings name none, the module cannot be imported, has no `design`, or one that is
-            no `Design`.
+        ToolgenError: the settings name no design, the module cannot be imported, or its `design` is missing
+            or not a `Design`.
     """
     if not project.design:
         raise ToolgenError(
             f"{project.file}: [tool.toolgen] has no design, only functions",
             hint="to create a design from the functions, run: toolgen import python MODULE",
         )
-    from toolgen.dsl import Design  # which the commands that only run tools do not load
+    from toolgen.dsl import Design  # not loaded by commands that only run tools
 
     before, newest = set(sys.modules), time.time() - _SECONDS
     try:
@@ -93,7 +93,7 @@ def load_module(project: Project, name: str, key: str) -> ModuleType:
     """Return the module in `key` of the settings; the project's directory is searched first.
 
     Raises:
-        ToolgenError: it cannot be imported; the message holds the traceback through the author's code.
+        ToolgenError: it cannot be imported; the message contains the traceback through the author's code.
     """
     directory = str(project.directory)
     source = [str(project.directory / project.source_root)] if project.source_root else []

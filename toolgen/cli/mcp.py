@@ -48,9 +48,9 @@ async def serve_runtime(project: Project, options: ServeOptions) -> int:
     start several servers.
 
     Raises:
-        ToolgenError: an option does not fit the project, or nobody can listen there.
+        ToolgenError: an option does not fit the project, or the address cannot be used.
     """
-    import toolgen.adapters.mcp  # noqa: F401, says what to install before anything is opened
+    import toolgen.adapters.mcp  # noqa: F401, reports a missing package before anything is opened
 
     async with AsyncExitStack() as stack:
         with _stdout_as_stderr():
@@ -76,9 +76,9 @@ def print_client_config(project: Project, options: ServeOptions) -> int:
     All paths are absolute: a client has a working directory and a PATH of its own.
 
     Raises:
-        ToolgenError: the options are those of a server over HTTP, or its extra is not installed.
+        ToolgenError: the options include --http, or the extra of MCP is not installed.
     """
-    import toolgen.adapters.mcp  # noqa: F401, says what to install
+    import toolgen.adapters.mcp  # noqa: F401, reports a missing package
 
     if options.http:
         raise ToolgenError(
@@ -122,7 +122,7 @@ def _served(project: Project, runtime: Runtime, options: ServeOptions) -> MCPSer
 
 
 def design_name(project: Project) -> tuple[str, str]:
-    """Return the name and the version of the design; those of toolgen if there is no catalog."""
+    """Return the name and the version of the design, or of toolgen if there is no catalog."""
     try:
         catalog = load_catalog(project.catalog)
     except (OSError, ValueError):
@@ -148,7 +148,7 @@ def _verifier(project: Project, reference: str) -> Any:
     """Return the function that `--verify` names.
 
     Raises:
-        ToolgenError: there is none.
+        ToolgenError: there is no such function.
     """
     module, _, name = reference.partition(":")
     verifier = getattr(load_module(project, module, "--verify"), name, None)

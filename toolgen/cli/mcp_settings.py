@@ -30,19 +30,19 @@ class SettingsError(ValueError):
 
 @frozen_record
 class ServerSettings:
-    """How one server is reached: by a command that starts it, or by a URL. No secret stands here."""
+    """The connection to one server: a command that starts it, or a URL. It contains no secrets."""
 
     command: tuple[str, ...] = ()
     environment: tuple[str, ...] = ()
-    """Names of the environment variables that its process gets beside the harmless ones."""
+    """Names of environment variables that its process gets in addition to the harmless ones."""
     url: str = ""
     headers: Mapping[str, str] = field(default_factory=dict)
-    """Headers of each request; `$NAME` stands for an environment variable."""
+    """Headers of each request; `$NAME` refers to an environment variable."""
     allow_insecure: bool = False
-    """Headers may be sent to another machine over plain HTTP."""
+    """Whether headers can be sent to another machine over plain HTTP."""
 
     def server(self, folder: Path | None = None) -> HttpServer | StdioServer:
-        """Return the server, whose process begins in the folder; nothing is connected yet.
+        """Return the server, whose process starts in the folder; it is not connected yet.
 
         Raises:
             ToolgenError: the extra `mcp` is missing, an environment variable is not set, or it is no server.
@@ -56,7 +56,7 @@ class ServerSettings:
         return StdioServer(self.command[0], self.command[1:], env=environment, cwd=folder)
 
     def may_have_secrets(self) -> bool:
-        """Return whether the command or the URL looks as if a secret stood in it."""
+        """Return whether the command or the URL might contain a secret."""
         url = urlsplit(self.url)
         return bool(url.query or url.username or url.password or _SECRET.search(" ".join(self.command)))
 
@@ -71,7 +71,7 @@ def read_servers(table: object) -> Mapping[str, ServerSettings]:
     """Return the servers by the names of toolsets.
 
     Raises:
-        SettingsError: it is no table of servers.
+        SettingsError: it is not a table of servers.
     """
     if not isinstance(table, dict):
         raise SettingsError(f"is not a table of servers; write [tool.toolgen.mcp.NAME] with {_EXAMPLE}")
@@ -112,12 +112,12 @@ def _read(name: str, value: object) -> ServerSettings:
 
 
 def header_of(text: str) -> tuple[str, str]:
-    """Return the name and the value of `--header`, in which `$NAME` stands for an environment variable.
+    """Return the name and the value of `--header`; `$NAME` refers to an environment variable.
 
-    A command line stands in lists of processes and in histories of shells.
+    Secrets are not allowed, because command lines are visible in process lists and shell histories.
 
     Raises:
-        ToolgenError: it is no header, or names no variable.
+        ToolgenError: it is not a header, or refers to no variable.
     """
     name, colon, value = text.partition(":")
     if not colon or not _VARIABLE.search(value):
@@ -129,11 +129,11 @@ def header_of(text: str) -> tuple[str, str]:
 
 
 def recorded(file: Path, name: str, settings: ServerSettings) -> bool:
-    """Write the table of a server behind a pyproject.toml with `[tool.toolgen]`; return whether it is there.
+    """Append the table of a server to a pyproject.toml with `[tool.toolgen]`; return whether it is there.
 
-    A table of this name stays as it is, and so does a file that would not say the same then.
+    An existing table of this name is not changed, nor is a file whose meaning would change.
     """
-    from toolgen.codegen.write import Edit  # what generates stands behind it
+    from toolgen.codegen.write import Edit  # imported late, because it imports the generator
     from toolgen.codegen.write.output import replace_files
 
     from .project_place import settings_of, with_settings

@@ -1,4 +1,4 @@
-"""The models of agents that `[tool.toolgen.agents]` of a project names."""
+"""Sets the models of agents from `[tool.toolgen.agents]` of a project."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from toolgen.runtime import Runtime
 
 from .config import Project
 
-if TYPE_CHECKING:  # a project without agents loads none
+if TYPE_CHECKING:  # not imported for a project without agents
     from toolgen.agents import Agents
 
 _CONNECT_S: Final = 2.0
 
 
 def set_models(project: Project, runtime: Runtime) -> None:
-    """Give the agents of a runtime the planners that the settings name for them.
+    """Set the planners of a runtime's agents from the settings.
 
     Raises:
         ToolgenError: no agent, or more than one, has a name; its code already sets a planner; or the

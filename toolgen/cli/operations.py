@@ -42,7 +42,7 @@ async def check_runs(
 
     Raises:
         UnknownRunError: no run has one of the ids.
-        ToolgenError: nobody is at the terminal to confirm the adoption.
+        ToolgenError: there is no terminal to confirm the adoption.
     """
     async with open_engine(project, checks=True) as (runtime, engine):
         if run_ids:
@@ -100,7 +100,7 @@ def _show_states(state: str, messages: Iterable[str], as_json: bool) -> None:
 async def _adopt(
     runtime: Runtime, suspects: Sequence[CheckedCall], is_sure: bool, by: str
 ) -> list[CheckedCall]:
-    """Adopt the unsealed calls of the runs that have no tampered one, and return those that are left."""
+    """Adopt the unsealed calls of runs without tampered calls; return the calls that were not adopted."""
     tampered = {call.run_id for call in suspects if call.state == "tampered"}
     runs = dict.fromkeys(call.run_id for call in suspects if call.run_id not in tampered)
     if runs and not is_sure and not is_confirmed("adopt the unsealed calls as they are?", "adopted"):
@@ -140,7 +140,7 @@ async def erase_sessions(project: Project, *, session: str, label: str, cancel: 
     """Delete sessions with all their data, and print a line of counts for each.
 
     Raises:
-        ToolgenError: not exactly one of session and label is set, there is no data of such a session, a run
+        ToolgenError: not exactly one of session and label is set, the session has no data, a run
             has not ended, or a store cannot delete.
     """
     name, equals, value = label.partition("=")
@@ -190,7 +190,7 @@ def agents_in(runtime: Runtime) -> Agents:
 
 
 async def release_sessions(project: Project, *, session: str, engine: str) -> int:
-    """Release sessions whose run is gone, and print a line for each.
+    """Release sessions whose run no longer exists, and print a line for each.
 
     Raises:
         UnknownSessionError: there is no such session.

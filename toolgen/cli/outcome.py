@@ -26,7 +26,7 @@ class Outcome:
 
     code: int
     output: str = ""
-    """Text for programs: to stdout, byte for byte (surrogates stand for bytes that are not UTF-8)."""
+    """Text for programs, printed to stdout unchanged (surrogates represent bytes that are not UTF-8)."""
     notes: tuple[str, ...] = ()
     """Lines for people, printed to stderr unchanged; a run can repeat lines of the last one."""
     summary: str
@@ -57,7 +57,7 @@ def reported(
 def render_diagnostics(findings: Iterable[Finding], format: Format) -> str:
     """Return the findings with paths relative to the working directory; text has the colours of stderr.
 
-    At a terminal the first codes are named with the command that explains them.
+    At a terminal, the commands that explain the first codes follow.
     """
     listed = list(findings)
     text = render(listed, format, os.getcwd(), has_colours(sys.stderr))
@@ -75,7 +75,7 @@ def error_outcome(error: ToolgenError, format: Format) -> Outcome:
 
 @contextmanager
 def print_error_records(format: Format | Literal["sarif"]) -> Iterator[None]:
-    """Print a ToolgenError as a record where the format is for programs, and raise it again."""
+    """Print a ToolgenError as a record if the format is for programs, and raise it again."""
     try:
         yield
     except ToolgenError as error:
@@ -89,7 +89,7 @@ def print_error_records(format: Format | Literal["sarif"]) -> Iterator[None]:
 
 
 def print_output(text: str) -> None:
-    """Print what is for programs to stdout (surrogates stand for bytes that are not UTF-8)."""
+    """Print text for programs to stdout (surrogates represent bytes that are not UTF-8)."""
     _print_bytes(f"{text}\n".encode("utf-8", "surrogateescape"))
 
 
@@ -97,7 +97,7 @@ def _print_bytes(data: bytes) -> None:
     try:
         sys.stdout.buffer.write(data)
         sys.stdout.buffer.flush()
-    except BrokenPipeError:  # `toolgen gen --diff | head`: enough was read
+    except BrokenPipeError:  # `toolgen gen --diff | head`: the reader has ended
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 

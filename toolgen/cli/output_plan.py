@@ -38,7 +38,7 @@ _OWNERS: Final[Mapping[type[_Listed], str]] = {
 _LEAVES: Final = (DataType, Attributes)
 """Clauses that contain none of `_OWNERS`."""
 _MANY_TOOLS: Final = 150
-"""Tools whose code takes more than a second to make."""
+"""Number of tools whose generation takes more than a second."""
 
 
 @frozen_record
@@ -46,12 +46,12 @@ class OutputTree:
     """A generated tree of one language."""
 
     folder: str
-    """Its folder as the settings name it, relative to the project's."""
+    """Its folder as in the settings, relative to the project folder."""
     out: Path
-    """The same, relative to the working directory."""
+    """Its folder, relative to the working directory."""
     texts: Mapping[str, str]
     sources: Mapping[str, SourceDigests] = field(default_factory=dict)
-    """Those of the design, for the manifest of the Python tree."""
+    """Digests of the design's sources, for the manifest of the Python tree."""
 
 
 @frozen_record

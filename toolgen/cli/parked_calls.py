@@ -38,7 +38,7 @@ def parked_calls(file: Path) -> tuple[ParkedCall, ...]:
 
 
 def changed_tools(runtime: Runtime, waits: Iterable[RunWait]) -> list[str]:
-    """Return a sentence for each tool whose contract differs from that of its suspended calls."""
+    """Return a sentence for each tool whose contract differs from the contract of its suspended calls."""
     refused: Counter[str] = Counter()
     again: Counter[str] = Counter()
     for call in _frozen_in(waits):
@@ -78,7 +78,7 @@ async def _open_waits(file: Path) -> tuple[RunWait, ...]:
 
 def calls_of(waits: Iterable[RunWait]) -> tuple[ParkedCall, ...]:
     """Return the suspended calls among the waits of runs."""
-    from toolgen.checks.compatibility import ParkedCall  # which a worker does not load
+    from toolgen.checks.compatibility import ParkedCall  # not imported by workers
 
     return tuple(
         ParkedCall(id=call.id, tool=call.tool, kind=call.kind, arguments=json.loads(call.payload_json))
@@ -94,4 +94,4 @@ def _frozen_in(waits: Iterable[RunWait]) -> Iterator[FrozenCall]:
         try:
             yield FrozenCall.from_json({key: value for key, value in frozen.items() if key != "seal"})
         except ValueError:
-            continue  # a record that somebody else has written
+            continue  # a record of another program

@@ -1,6 +1,6 @@
 """The codes of findings of the environment: each with its meaning and its remedy.
 
-`explain` prints them. Those of designs have their table in `dsl/expr/codes.py`, those of imports in
+`explain` prints them. The codes of designs are in `dsl/expr/codes.py`, the codes of imports in
 `importers/codes.py`.
 """
 

@@ -18,14 +18,14 @@ _HEADER: Final = re.compile(r"^[ \t]*\[[ \t]*tool[ \t]*\.[ \t]*toolgen[ \t]*\][^
 
 @frozen_record
 class ProjectPlace:
-    """A package for tools in a project, which may not be there yet."""
+    """A package for tools in a project; it does not have to exist yet."""
 
     folder: Path
     """The folder of the project, where pyproject.toml is."""
     package: str
     """Import path."""
     path: str
-    """Path of the package's folder from that of the project, with '/'."""
+    """Path of the package's folder from the project folder, with '/'."""
 
     @property
     def root(self) -> Path:
@@ -39,7 +39,7 @@ class ProjectPlace:
 
 
 def find_place(folder: Path, name: str) -> ProjectPlace:
-    """Return the place of a new package: inside that of the project, in `src`, or beside pyproject.toml.
+    """Return the place of a new package: inside the project's package, in `src`, or beside pyproject.toml.
 
     The project's package is the one with the name of the project, or the only one.
     """
@@ -55,7 +55,7 @@ def find_place(folder: Path, name: str) -> ProjectPlace:
 
 
 def install_command(folder: Path, requirement: str) -> str:
-    """Return the command that adds a requirement to a project: that of uv, poetry or pip."""
+    """Return the command of uv, poetry or pip that adds a requirement to a project."""
     tools = _document(folder).get("tool", {})
     if (folder / "uv.lock").exists() or "uv" in tools:
         return f"uv add '{requirement}'"
@@ -100,7 +100,7 @@ def with_settings(text: str, block: str, *, into: Mapping[str, str] | None = Non
         servers = {**table.get("mcp", {}), **added.get("mcp", {})}
         table.update({**added, "mcp": servers} if servers else added)
         is_added = tomllib.loads(new) == wanted and wanted != before
-    except (tomllib.TOMLDecodeError, AttributeError):  # `toolgen` may be anything but a table
+    except (tomllib.TOMLDecodeError, AttributeError):  # `toolgen` is not a table
         is_added = False
     if not is_added:
         raise ToolgenError(

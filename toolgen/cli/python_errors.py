@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 _TOOLGEN: Final = str(Path(__file__).parents[1]) + os.sep
 _IMPORTING: Final = (str(Path(importlib.__file__).parent) + os.sep, "<frozen importlib")
 _NOT_THE_AUTHORS: Final = (_TOOLGEN, *_IMPORTING)
-"""Starts of the files whose frames say nothing to the author: toolgen's and the import system's."""
+"""Path prefixes of frames that do not help the author: toolgen's and the import system's."""
 _INSTALLED: Final = tuple(
     folder + os.sep
     for key, folder in sysconfig.get_paths().items()
@@ -53,7 +53,7 @@ def user_code_errors(problem: str) -> Iterator[None]:
     except ToolgenError as error:
         if (last := _last_user_frame(error.__traceback__, is_written=True)) is None:
             raise
-        from toolgen.dsl.expr.source import Source  # which no command needs that works
+        from toolgen.dsl.expr.source import Source  # only needed for errors
 
         place = Source(last.tb_frame.f_code, last.tb_lasti).located()
         before = f"{shown(place.file, os.getcwd())}:{place.line}"
@@ -87,7 +87,7 @@ def _finding(error: BaseException) -> Finding:
 
 
 def _hint_for(error: BaseException, frame: FrameType | None, source: Source | None) -> str:
-    from .python_hints import hint_for  # which loads the words of the design language
+    from .python_hints import hint_for  # loads the words of the design language
 
     return hint_for(error, frame, source)
 
@@ -148,10 +148,10 @@ def _user_traceback(error: BaseException) -> str:
 
 
 def _strip(report: traceback.TracebackException) -> None:
-    """Remove the frames before the author's first one too: import hooks that an installed package has set."""
+    """Remove also the frames before the author's first frame: import hooks of installed packages."""
     frames = [frame for frame in report.stack if not frame.filename.startswith(_NOT_THE_AUTHORS)]
     starts = [place for place, frame in enumerate(frames) if _is_user_file(frame.filename)]
-    if starts or hasattr(report, "lineno"):  # an error of syntax says itself where it is
+    if starts or hasattr(report, "lineno"):  # a syntax error contains its own place
         frames = frames[starts[0] :] if starts else []
     report.stack = traceback.StackSummary.from_list(frames)
     for earlier in (report.__cause__, report.__context__):

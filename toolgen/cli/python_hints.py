@@ -34,7 +34,7 @@ _OF_OTHERS: Final = {
     **{
         row.error[0] + ("e" if row.error.endswith("equal") else "t"): f"did you mean {row.name!r}?"
         for row in LIMITS
-        if "_than" in row.error  # such as `ge`, of pydantic
+        if "_than" in row.error  # for example `ge` of pydantic
     },
     **dict.fromkeys(("choices", "options", "values"), "did you mean 'enum'?"),
     "regex": "did you mean 'pattern'?",
@@ -49,15 +49,15 @@ _NAMES_OF_OTHERS: Final = {
 }  # fmt: skip
 """Names of types in other languages, with their equivalents."""
 _MOST_KEYWORDS: Final = 3
-"""Keywords that a usage line shows."""
+"""Maximum number of keywords that a usage line shows."""
 _LONGEST_TEXT: Final = 40
 _VALUES: Final = {
     "OrderedWord": "datetime.date(…) or datetime.datetime(…)",
     "SteppedClause": 'decimal.Decimal("…") or datetime.timedelta(…)',
 }
-"""Spelling of values, by the class of types whose names a reader might call to create a value."""
+"""Code of values, by the class of types that authors might call to create a value."""
 _SCHEMA_KEYWORDS: Final = {naming.snake(row.keyword): row.name for row in CONSTRAINTS}
-"""Constraints by what JSON Schema calls them, written with underscores."""
+"""Constraints by their JSON Schema keywords, written with underscores."""
 
 
 def hint_for(error: BaseException, frame: FrameType | None, source: Source | None) -> str:
@@ -92,7 +92,7 @@ def _of_name(name: str, frame: FrameType | None) -> str:
 
 
 def _of_word(name: str, frame: FrameType | None) -> str:
-    """Return how to write the word of the design language that a name means; "" if it means none."""
+    """Return how to write the word of the design language that is meant by a name; "" if there is none."""
     visible = {*frame.f_locals, *frame.f_globals} if frame else set[str]()
     same = [word for word in PREFIXES if word.lower() == name.lower()]
     near = next(iter(same), _closest(name, [*sorted(visible), *PREFIXES]))
@@ -112,7 +112,7 @@ def _is_set_in(frame: FrameType, name: str) -> bool:
 
 
 def _of_syntax(error: SyntaxError) -> str:
-    """Return the place of a missing comma; Python only names where the first of the two values begins."""
+    """Return a hint about a missing comma; Python reports only where the first of the two values begins."""
     if error.text and error.text.startswith(("<<<<<<<", "=======", ">>>>>>>")):
         return "resolve the merge conflict: the lines between <<<<<<< and >>>>>>> are two versions"
     if "forgot a comma" not in error.msg or not (error.filename and error.lineno and error.end_lineno):
@@ -156,7 +156,7 @@ def _of_call(message: str, source: Source | None) -> str:
 
 
 def _of_host_call(message: str, frame: FrameType | None, source: Source | None) -> str:
-    """Return how a function or a class of toolgen or of generated code is called; "" for another."""
+    """Return how to call a function or a class of toolgen or of generated code; "" for other code."""
     if frame is None or source is None or not _MISCALLED.search(message):
         return ""
     called = _called(frame, source)
@@ -244,12 +244,12 @@ def _held_clause(keyword: str, owners: list[str], value: object) -> str:
 
 
 def _clause(class_name: str) -> tuple[str, object] | None:
-    """Return the name of a clause by the name that Python gives to its class."""
+    """Return the name and the value of a clause by the Python name of its class."""
     for name in PREFIXES:
         value = value_of(name)
         kind = value if isinstance(value, type) else type(value)
         if kind.__name__ == class_name:
-            # `Boolean`, `Date` and others share a class, and take nothing.
+            # `Boolean`, `Date` and others share a class, and take no arguments.
             return (name if _parameters(value) else "the type"), value
     return None
 
@@ -276,7 +276,7 @@ def _usage(name: str, value: object) -> str:
             parameter.kind is inspect.Parameter.POSITIONAL_ONLY
             and parameter.default is not inspect.Parameter.empty
         ):
-            continue  # it is seldom written
+            continue  # rarely written
         elif (
             parameter.kind is inspect.Parameter.KEYWORD_ONLY and parameter.default is inspect.Parameter.empty
         ):
@@ -293,7 +293,7 @@ def _usage(name: str, value: object) -> str:
 
 
 def _adjacent_texts(source: Source) -> Iterator[tuple[str, str]]:
-    """Yield string literals side by side in the call itself, which Python joins into one."""
+    """Yield adjacent string literals in the call itself, which Python joins into one."""
     _, line, column = source.place
     depth, before = 0, None
     for token in _tokens(source.file, (line, column), source.end):
@@ -328,7 +328,7 @@ def _tokens(file: str, start: tuple[int, int], end: tuple[int, int]) -> Iterator
 
 
 def _nesting(token: tokenize.TokenInfo) -> int:
-    """Return by how much a token changes the depth of brackets."""
+    """Return the change of the bracket depth by a token."""
     return (token.string in "([{") - (token.string in ")]}") if token.type == tokenize.OP else 0
 
 

@@ -67,7 +67,7 @@ class Side:
 
     contract: Contract
     name: str
-    """A file, or a file in a revision, such as `main:gen/tool_schemas.json`."""
+    """A file, or a file in a revision, for example `main:gen/tool_schemas.json`."""
     path: str = ""
     """Path of the file, without a revision; "" if there is none."""
     is_server: bool = False
@@ -75,7 +75,7 @@ class Side:
 
 
 def read_side(reference: str, project: Project) -> Side:
-    """Return the side of a reference: `mcp:…`, an existing file or folder, or else a git revision.
+    """Return the side of a reference: `mcp:…`, an existing file or folder, or otherwise a git revision.
 
     Raises:
         ToolgenError: the reference does not exist, or has no tools.
@@ -84,7 +84,7 @@ def read_side(reference: str, project: Project) -> Side:
         return _server(reference.removeprefix(_SERVER), project)
     path = Path(reference)
     is_folder = is_there = False
-    with suppress(OSError):  # such as a name that is too long for a file
+    with suppress(OSError):  # for example, the name is too long for a file
         is_folder, is_there = path.is_dir(), path.exists()
     if is_folder:
         return _read(catalog_in(path))
@@ -94,7 +94,7 @@ def read_side(reference: str, project: Project) -> Side:
 
 
 def catalog_in(folder: Path) -> Path:
-    """Return the catalog in a folder: its own, or that of the project there.
+    """Return the catalog in a folder: its own, or the catalog of the project there.
 
     Raises:
         ToolgenError: there is none.
@@ -176,7 +176,7 @@ def _wrong_part(entry: Mapping[str, Json], kind: str) -> str:
 
 
 def _server(name: str, project: Project) -> Side:
-    """Return the tools of a server: a URL is requested, a name stands for a lock."""
+    """Return the tools of a server: request them from a URL, or read the lock with this name."""
     if name.startswith(("http://", "https://")):
         from toolgen.adapters.mcp import HttpServer, lock_of
 
@@ -215,7 +215,7 @@ def _revision(revision: str, project: Project) -> Side:
 
 
 def _out_in(project: Project, commit: str) -> str:
-    """Return the folder of the generated code by the settings that a revision has."""
+    """Return the folder of the generated code by the settings in a revision."""
     text = _blob(project, commit, project.file.name)
     try:
         settings = tomllib.loads(text or "").get("tool", {}).get("toolgen", {})

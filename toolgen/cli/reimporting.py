@@ -65,7 +65,7 @@ class Effect:
     was: str = ""
     """The target that the author decided on."""
     guards: tuple[str, ...] = ()
-    """Guards of the author that stand there until then."""
+    """Guards of the author that stay in effect until then."""
     design: Path = Path()
     """The design of an open conflict."""
     is_old: bool = False
@@ -187,10 +187,10 @@ def planned_update(
 
     `lock` is the lock of the new import and `files` are its schemas, by relative path; `unread` are tools of
     the source that could not be read; `chosen` are addresses that the command names. `last` has the open
-    conflicts. With `is_check`, line numbers are those of the current design.
+    conflicts. With `is_check`, line numbers refer to the current design.
 
     Raises:
-        ToolgenError: a file cannot be read, or the design cannot be changed in places.
+        ToolgenError: a file cannot be read, or the design cannot be merged.
     """
     folder = design.parent
     read = {folder / path: _bytes_of(folder / path) for path in dict.fromkeys([*last.files, *files])}
@@ -228,7 +228,7 @@ def planned_update(
 def _removed_files(
     folder: Path, read: Mapping[Path, bytes | None], last: ImportLock, files: Mapping[str, str]
 ) -> dict[str, OpenConflict]:
-    """Return the conflicts about schemas that are edited here and that the source has no more."""
+    """Return the conflicts about schemas that were edited here and removed from the source."""
     paths = {path.relative_to(folder).as_posix(): data for path, data in read.items()}
     return {
         name: OpenConflict(was=name, now="")

@@ -75,12 +75,12 @@ async def list_runs(
                 await _show_record(runtime, engine, runtime.runs.status_of(status))
                 continue
             times = None
-            with suppress(StoreCorruptError):  # which its line says below
+            with suppress(StoreCorruptError):  # reported below
                 times = await _span(engine, status)
             try:
                 await _show_line(runtime, engine, runtime.runs.status_of(status), times)
                 await _show_unknown(engine, status.run_id)
-            except StoreCorruptError as error:  # of this run; the others can be listed
+            except StoreCorruptError as error:  # the other runs can be listed
                 print(visible(f"  {error.message}"))
         calls = [call for status in runs for call in await runtime.suspensions.check(waits_of(status))]
     if not runs:
@@ -139,7 +139,7 @@ def _record(status: RunStatus) -> dict[str, Any]:
 async def _show_record(runtime: Runtime, engine: Engine, status: RunStatus) -> None:
     """Print the record of a run on one line, with the seals of its waits and its calls of unknown outcome.
 
-    Where its rows cannot be read, `error` says why.
+    If its rows cannot be read, `error` is the reason.
     """
     record, seals = (
         _record(status),
@@ -150,7 +150,7 @@ async def _show_record(runtime: Runtime, engine: Engine, status: RunStatus) -> N
         record["unknown_calls"] = [end["tool_call_id"] for end in await unknown_ends(engine, status.run_id)]
         times = await _span(engine, status)
         record |= times.record() if times else {}
-    except StoreCorruptError as error:  # of this run; the others can be listed
+    except StoreCorruptError as error:  # the other runs can be listed
         record |= {"error": error.message, "unknown_calls": []}
     show_line(shown_run(runtime, record))
 
@@ -195,7 +195,7 @@ async def cancel_run(project: Project, run_id: str, reason: str) -> int:
     async with open_engine(project, checks=True) as (runtime, engine):
         was_over = (await engine.status(run_id)).is_over
         await runtime.runs.cancel(run_id, reason)
-        await runtime.runs.start(run_id)  # after it, so that nothing of the run is executed here
+        await runtime.runs.start(run_id)  # after the cancellation, so that the run is not executed here
         status = await engine.status(run_id)
         if not status.is_over:
             status = await wait_for_status(engine, run_id, engine.result)
@@ -210,7 +210,7 @@ async def resolve_call(project: Project, run_id: str, call: str, resolution: Res
 
     Raises:
         UnknownRunError: no run has the id.
-        ResolveError: the outcome is not taken.
+        ResolveError: the outcome is not accepted.
     """
     async with open_engine(project) as (runtime, _):
         result = await runtime.runs.resolve(run_id, call, resolution, by=by)
@@ -222,7 +222,7 @@ async def resolve_call(project: Project, run_id: str, call: str, resolution: Res
 async def wait_for_status(
     engine: Engine, run_id: str, when: Callable[[str], Awaitable[RunStatus]]
 ) -> RunStatus:
-    """Wait for a status that `when` accepts; return the current one after some seconds."""
+    """Wait for the status from `when`; if another process executes the run, at most `ELSEWHERE_S`."""
     if engine.is_worker:
         return await when(run_id)
     print(wait_message(engine), file=sys.stderr)
@@ -238,7 +238,7 @@ async def release_clock(project: Project) -> int:
     """Let the runs follow the wall clock again, and print its time.
 
     Raises:
-        ToolgenError: the clock of the engine is not that of this machine.
+        ToolgenError: the engine does not use the clock of this machine.
     """
     async with open_engine(project) as (_, engine):
         if not isinstance(engine, ClockEngine):
@@ -252,7 +252,7 @@ async def release_clock(project: Project) -> int:
 
 
 async def _span(engine: Engine, status: RunStatus) -> Span | None:
-    """Return when a run began, and when its last event came; None if its log has none."""
+    """Return the times of the first and the last event of a run; None if its log has no events."""
     events = [event async for _, event in engine.events(status.run_id, follow=False)]
     return span_of(events, is_over=status.is_over)
 
@@ -267,7 +267,7 @@ async def _show_line(runtime: Runtime, engine: Engine, status: RunStatus, times:
             pass
         case {"resolved": {"tool": str(what)}}:
             pass
-        case _:  # of a loop that the host has
+        case _:  # a loop of the host
             what = ""
     session = f"session {status.session}" if status.session else ""
     when = times.text if times else ""
@@ -321,7 +321,7 @@ def _call_question(checked: CheckedCall) -> str:
 
 
 def _asks(status: RunStatus) -> bool:
-    """Return whether the planner of a run asks something."""
+    """Return whether a run waits for the answer to a planner's question."""
     return any(planner_question(wait.about) is not None for wait in waits_of(status))
 
 

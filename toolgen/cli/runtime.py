@@ -45,7 +45,7 @@ SERVER_THRESHOLD: Final = (100_000, 40)
 The function of `runtime` can set other ones.
 """
 NOT_OVER: Final = 3
-"""Exit code of a command whose request is stored, where the run or the call is not over yet."""
+"""Exit code of a command whose request is stored, but whose run or call has not ended yet."""
 
 DURABLE_HINT: Final = (
     'keep the runs in a file: Runtime(engine=InProcessEngine("runs.db")), '
@@ -60,21 +60,22 @@ UNANSWERABLE: Final = (
 
 @asynccontextmanager
 async def project_runtime(project: Project, *, is_strict: bool = False) -> AsyncIterator[Runtime]:
-    """Yield the runtime of the function that `runtime` of the settings names, or one that needs no code.
+    """Yield the runtime of the function in the setting `runtime`, or a default one that needs no code.
 
-    It is not opened. The function returns a runtime, or a context manager that gives one; the manager is left
-    when the command is done with the runtime. That the generated code is older than the design is a warning.
+    The runtime is not opened. The function returns a runtime, or a context manager that yields one and that
+    is exited when the command no longer needs the runtime. If the generated code is older than the design, a
+    warning is printed.
 
     Raises:
-        ToolgenError: the function cannot be imported, fails, or gives something else; or the settings name
-            none, and a toolset needs code; or the code is older, and `is_strict`.
+        ToolgenError: the function cannot be imported, fails, or returns another value; or the settings name
+            none, and a toolset needs code; or the generated code is older and `is_strict` is set.
     """
     if problem := stale_code(project):
         if is_strict:
             raise ToolgenError(problem, hint="run: toolgen gen")
         print(f"warning: {problem}; run: toolgen gen", file=sys.stderr)
     if not project.runtime:
-        from .default_runtime import default_runtime  # with the design language, which is large
+        from .default_runtime import default_runtime  # imports the design language, which is large
 
         async with default_runtime(project) as runtime:
             yield runtime
@@ -94,7 +95,7 @@ async def open_engine(project: Project, *, checks: bool = False) -> AsyncIterato
     """Open the runtime as a client, and yield it with its engine; `checks` as in `runs.run_as_client`.
 
     Raises:
-        ToolgenError: as `project_runtime`, or its runs end with its process, so that no other one sees any.
+        ToolgenError: as `project_runtime`, or its runs end with its process, so other ones cannot see them.
     """
     async with project_runtime(project) as runtime:
         engine = durable_engine(runtime)
@@ -134,7 +135,7 @@ def durable_engine(runtime: Runtime) -> Engine:
 
 
 def is_durable(runtime: Runtime) -> bool:
-    """Return whether other processes see the runs of a runtime, also when this one has ended."""
+    """Return whether other processes can see the runs of a runtime, even after this process has ended."""
     return runtime.engine is not None and runtime.engine.caps.is_durable
 
 
@@ -146,7 +147,7 @@ def denial_hint(runtime: Runtime, tool: str, error: str) -> str:
 
 @asynccontextmanager
 async def open_test_runtime(project: Project) -> AsyncIterator[Runtime]:
-    """Open a new runtime of the function that `test_runtime` of the settings names, and close it.
+    """Open a new runtime from the function in the setting `test_runtime`, and close it.
 
     Raises:
         ToolgenError: as `project_runtime`.
@@ -157,7 +158,7 @@ async def open_test_runtime(project: Project) -> AsyncIterator[Runtime]:
 
 @asynccontextmanager
 async def _made_runtime(project: Project, key: str, reference: str) -> AsyncIterator[Runtime]:
-    """Yield the runtime of a function in the settings, and leave its context manager at the end."""
+    """Yield the runtime of a function in the settings, and exit its context manager at the end."""
     make = _function(project, key, reference)
     stack = AsyncExitStack()
     try:
@@ -220,12 +221,12 @@ def specs_of(runtime: Runtime, tool: str, within: Snapshot | None = None) -> tup
 
 
 def unregistered_hint(project: Project, tool: str) -> str:
-    """Return how to register a tool that only the design has; "" for another one."""
+    """Return how to register a tool that only the design has; "" for other tools."""
     if not project.runtime or not project.catalog.is_file():
         return ""
     try:
         ids = [str(entry["id"]) for entry in load_catalog(project.catalog).tools]
-    except (OSError, ValueError, LookupError, TypeError):  # an edited one, of which other commands speak
+    except (OSError, ValueError, LookupError, TypeError):  # a broken catalog, which other commands report
         return ""
     id_ = next((each for each in ids if tool in (each, each.rpartition(".")[2])), "")
     if not id_:
@@ -239,10 +240,10 @@ def unregistered_hint(project: Project, tool: str) -> str:
 
 
 def require_meta(specs: Iterable[ToolSpec], meta: CallMeta) -> None:
-    """Check that `meta` holds every fact of the call that is injected into one of the tools.
+    """Check that `meta` has every fact of the call that is injected into one of the tools.
 
     Raises:
-        ToolgenError: names the options that are missing.
+        ToolgenError: facts are missing; the message names their options.
     """
     missing: dict[str, str] = {}
     for spec in specs:
@@ -268,7 +269,7 @@ def _log_filter(keep: Callable[[logging.LogRecord], bool]) -> Iterator[None]:
 
 @contextmanager
 def collect_logged_causes() -> Iterator[list[str]]:
-    """Collect the exceptions of calls from the log, which still has them; results do not contain them."""
+    """Collect the exceptions of calls from the log, because results do not contain them."""
     causes: list[str] = []
 
     def collect(record: logging.LogRecord) -> bool:
@@ -305,7 +306,7 @@ def wait_message(engine: Engine) -> str:
 
 
 def not_over_message(engine: Engine) -> str:
-    """Return the message of a command that waited in vain; with many workers, none might be running."""
+    """Return the message of a command whose wait timed out; with many workers, none might be running."""
     if engine.caps.has_many_workers:
         return "it has not ended; check that a worker is running: toolgen worker"
     return "it is still running there"

@@ -31,7 +31,7 @@ class ToolSource:
 
     @property
     def catalog(self) -> Path | None:
-        """The catalog that is read; None for a project of functions alone."""
+        """The catalog to read; None for a project with only functions."""
         if self.file or not self.project:
             return self.file
         return self.project.catalog if self.project.design else None
@@ -42,8 +42,8 @@ def show_schemas(
 ) -> Outcome:
     """Return the value of `tools` in a request, or the losses.
 
-    The tool is an id or a name, "" for all tools. Budgets that the tools of a request share are shared by all
-    of the catalog, whichever are printed.
+    The tool is an id or a name, "" for all tools. Budgets that the tools of a request share are computed for
+    all tools of the catalog, even if only some are printed.
 
     Raises:
         ToolgenError: there is no such file, catalog, dialect or tool.
@@ -68,7 +68,7 @@ def no_catalog(source: ToolSource, error: EntryError) -> ToolgenError:
 
 
 def tools_of(source: ToolSource) -> Iterator[Mapping[str, Json] | ToolSpec]:
-    """Yield the tools of the catalog, and those of the project's functions."""
+    """Yield the tools of the catalog, and the tools of the project's functions."""
     if source.catalog:
         yield from _loaded(source.catalog).tools
     if source.project and source.project.functions:

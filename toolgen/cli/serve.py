@@ -1,4 +1,4 @@
-"""`toolgen serve`: the runtime that the project configures over HTTP, for the person at this machine."""
+"""`toolgen serve`: serves the configured runtime over HTTP, for the user of this machine."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ if TYPE_CHECKING:
 
 
 async def serve_project(project: Project, host: str, port: int, *, is_worker: bool, session: str) -> int:
-    """Serve until the process is asked to end, let calls end, and return 0.
+    """Serve until the process receives a signal to end, let calls end, and return 0.
 
-    Where it `is_worker`, this process executes the runs; else it is a client of another one. The session is
-    that of calls that name none.
+    If `is_worker`, this process executes the runs; otherwise it is a client of another process. `session` is
+    the session of calls that do not set one.
 
     Raises:
-        ToolgenError: other machines could reach it, nobody can listen there, or another process executes the
-            runs.
+        ToolgenError: other machines could reach the host, the address cannot be used, or another process
+            executes the runs.
     """
     from toolgen.adapters.http import Caller, HTTPSurface, SurfaceOptions
     from toolgen.adapters.http.serving import StartToken, serve_surface, served_app
@@ -52,7 +52,7 @@ async def serve_project(project: Project, host: str, port: int, *, is_worker: bo
         else:
             runtime.runs.run_as_client()
         await stack.enter_async_context(runtime)
-        gc.freeze()  # what a server begins with is no garbage
+        gc.freeze()  # objects from the start are not garbage
         name, version = design_name(project)
         token = StartToken(Caller(id=user_name() or "local", session_id=session, sees_all=True))
         options = SurfaceOptions()
@@ -81,7 +81,7 @@ def _mcp_server(runtime: Runtime, name: str, version: str, session: str) -> MCPS
 
 
 def _mcp_app(served: MCPServer, token: StartToken) -> Any:
-    """Return the ASGI application of an MCP server that asks for the same token."""
+    """Return the ASGI application of an MCP server that requires the same token."""
     from toolgen.adapters.mcp import http_app
 
     caller = token.caller

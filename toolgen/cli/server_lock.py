@@ -27,7 +27,7 @@ from .terminal import counted
 _SUFFIX = ".mcp.json"
 _MOST_SENTENCES = 20
 _MOST_SHOWN: Final = 5
-"""Names of tools in a summary, and the characters of each."""
+"""Maximum number of tool names in a summary; the next constant limits the characters of each."""
 _LONGEST_SHOWN: Final = 64
 _TITLE: Final = "The tools of the MCP server {!r}, from its lock."
 
@@ -40,9 +40,9 @@ class LockRequest:
     """The command that starts a server."""
     url: str
     headers: tuple[str, ...] = ()
-    """Headers of each request to the URL: `Name: value`, where `$NAME` stands for an environment variable."""
+    """Headers of each request to the URL: `Name: value`; `$NAME` refers to an environment variable."""
     is_insecure: bool = False
-    """Headers may be sent to another machine over plain HTTP."""
+    """Whether headers can be sent to another machine over plain HTTP."""
     out: Path | None = None
     """The lock; by default named after the server, in the working directory."""
     is_check: bool = False
@@ -56,7 +56,7 @@ def lock_server(request: LockRequest) -> Outcome:
     If pyproject.toml has settings, the server is added to them, and a project without a design gets one.
 
     Raises:
-        ToolgenError: the server cannot be asked, the extra `mcp` is missing, or the file cannot be written.
+        ToolgenError: the server cannot be queried, the extra `mcp` is missing, or the file cannot be written.
     """
     settings = _settings(request)
     server = settings.server()
@@ -88,7 +88,7 @@ def lock_server(request: LockRequest) -> Outcome:
 
 
 def _settings(request: LockRequest) -> ServerSettings:
-    """Return how the server is reached, as settings say it."""
+    """Return the connection to the server in the form of settings."""
     if bool(request.stdio) == bool(request.url):
         raise ToolgenError(
             "pass either --stdio or --url",
@@ -184,7 +184,7 @@ def _changes(before: str, lock: MCPLock) -> tuple[str, ...]:
 
 
 def _counted(what: str, names: Collection[str]) -> str:
-    """Return how many tools there are of a kind, with the first of their names."""
+    """Return the number of tools of a kind, with the first of their names."""
     shown = [printable(name[:_LONGEST_SHOWN]) for name in sorted(names)[:_MOST_SHOWN]]
     more = ", …" if len(names) > _MOST_SHOWN else ""
     return f"{len(names)} {what} ({', '.join(shown)}{more})" if names else f"0 {what}"

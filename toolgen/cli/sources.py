@@ -19,10 +19,10 @@ _MOST_NAMES: Final = 3
 
 
 def imported_sources(project: Project, others: Collection[str]) -> frozenset[str]:
-    """Return the project's modules that are imported, by path inside it, without the `others` by name."""
+    """Return the paths of the project's imported modules, inside the project, without modules in `others`."""
     sources = set[str]()
     for module in [module for name, module in sys.modules.items() if name not in others]:
-        file = getattr(module, "__dict__", {}).get("__file__")  # a lazy module imports nothing for it
+        file = getattr(module, "__dict__", {}).get("__file__")  # does not import lazy modules
         if isinstance(file, str):
             sources |= inside(project, Path(file))
     return frozenset(sources)
@@ -52,10 +52,10 @@ def inside(project: Project, file: Path) -> set[str]:
 def recorded_sources(project: Project) -> Mapping[str, SourceDigests]:
     """Return the sources of the design as they were when its code was generated.
 
-    A manifest that is not there or cannot be read names none.
+    Without a readable manifest, the result is empty.
     """
     file = project.directory / project.out / MANIFEST
-    if not file.is_file():  # a FIFO would be read for ever
+    if not file.is_file():  # reading a FIFO would block
         return {}
     try:
         return read_manifest(file.read_text("utf-8"), str(file)).sources
@@ -88,7 +88,7 @@ def require_resolved(project: Project, sources: Iterable[str]) -> None:
     for file in [file.with_suffix(".import.json") for file in files if file.suffix == ".py"]:
         if not file.exists():
             continue
-        from .reimporting import stored_lock  # which a project without imports does not need
+        from .reimporting import stored_lock  # not needed without imports
 
         conflicts = stored_lock(file).open
         places = [each for each in conflicts if each.startswith(("server:", "credential:", "security:"))]

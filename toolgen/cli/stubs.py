@@ -40,7 +40,7 @@ class StubPlan:
     """The changes of a run to the stubs, and its notes about them."""
 
     new: Mapping[Path, str]
-    """Texts of the stubs and of their packages' `__init__.py` that are missing."""
+    """Texts of missing stubs, and of missing `__init__.py` files of their packages."""
     edits: Mapping[Path, Edit]
     notes: tuple[str, ...]
 
@@ -77,7 +77,7 @@ def _require_inside(project: Project, files: Iterable[Path]) -> None:
     """Check that no link leads a file to be written out of the project.
 
     Raises:
-        ToolgenError: a link does.
+        ToolgenError: a link leads out of the project.
     """
     root = os.path.realpath(project.directory)
     for file in files:
@@ -144,7 +144,7 @@ def _counts(counts: Counter[str]) -> str:
 
 
 def toolsets(design: Design) -> Iterator[Toolset]:
-    """Yield the toolsets with an executor here: not of native tools alone, nor of an agent or a server."""
+    """Yield the toolsets with tools of their own that neither an agent nor a server executes."""
     for service in design.services:
         for toolset in service.toolsets:
             if toolset.tools and not toolset.exporter and not toolset.lock:
@@ -152,7 +152,7 @@ def toolsets(design: Design) -> Iterator[Toolset]:
 
 
 def _packages(project: Project, folder: Path, file: Path) -> Iterator[Path]:
-    """Yield the packages without an `__init__.py`: the stubs' own, and those that are made on the way."""
+    """Yield the packages without an `__init__.py`: of the stubs, and parents that do not exist yet."""
     parents = [project.display_path(parent) for parent in PurePosixPath(project.stubs).parents[:-1]]
     for package in (folder, file.parent):
         if not os.path.lexists(package / "__init__.py"):
@@ -172,7 +172,7 @@ def _data(file: Path) -> bytes:
 
 
 def _notes(file: Path, before: Stub, toolset: Toolset, project: Project) -> Iterator[str]:
-    """Yield notes about methods that were added, could not be added, or may need a change."""
+    """Yield notes about methods that were added, could not be added, or might need a change."""
     added = before.added_lines
     after = read_stub(before.updated, toolset, project.package) if added else before
     for status in after.statuses:

@@ -1,4 +1,4 @@
-"""The terminal and its user: it gets colours and escaped control characters, a pipe gets plain bytes."""
+"""The terminal and its user: terminals get colours and escaped control characters, pipes plain bytes."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class ProgressLine:
         self._is_shown = False
 
     def __call__(self, what: str, done: int, count: int, current: str) -> None:
-        """Show how many of how many are done; after five seconds also which one is the current one."""
+        """Show the number of finished items and the total; after five seconds also the current item."""
         seconds = self._clock() - self._start
         if seconds >= _SHOW_AFTER_S and sys.stderr.isatty():
             name = f", now {current}" if seconds >= _NAME_AFTER_S else ""
@@ -70,7 +70,7 @@ class ProgressLine:
 def is_confirmed(question: str, done: str) -> bool:
     """Ask the person at the terminal a question, and return whether the answer is yes.
 
-    `done` is a participle for the error, such as `answered`.
+    `done` is a participle for the error, for example `answered`.
 
     Raises:
         ToolgenError: stdin or stderr is not a terminal.
@@ -90,7 +90,7 @@ def is_confirmed(question: str, done: str) -> bool:
 
 
 def indented(document: str, *, colour: bool = False) -> str:
-    """Return a JSON document on several lines, with controls escaped."""
+    """Return a JSON document on several lines, with control characters escaped."""
     text = visible_lines(json.dumps(json.loads(document), indent=2, ensure_ascii=False))
     return _TOKEN.sub(_painted, text) if colour else text
 
@@ -116,7 +116,7 @@ def show_line(value: object) -> None:
 
 
 def show_json(value: object) -> None:
-    """Print JSON to stdout as `show_document` does."""
+    """Print JSON to stdout like `show_document`."""
     show_document(json.dumps(value, ensure_ascii=False).encode("utf-8", "surrogatepass"))
 
 

@@ -19,7 +19,7 @@ _SHORTEST_S: Final = 10.0
 
 @frozen_record
 class Span:
-    """When a run began, and when its last event came, both in seconds since 1970."""
+    """Times of the first and the last event of a run, in seconds since 1970."""
 
     began: float
     last: float
@@ -40,7 +40,7 @@ class Span:
 
 
 def span_of(events: Sequence[Mapping[str, Any]], *, is_over: bool) -> Span | None:
-    """Return the span of a run by its events; None before the first one."""
+    """Return the span of a run from its events; None if there are none."""
     times = [float(event["time"]) for event in events if event.get("time")]
     return Span(began=times[0], last=times[-1], is_over=is_over) if times else None
 
@@ -57,7 +57,7 @@ def duration(seconds: float) -> str:
 
 
 def timeline(events: Sequence[Mapping[str, Any]], *, is_over: bool) -> list[str]:
-    """Return the head of a run, with its sums, and a line for each thing that happened in it."""
+    """Return the head of a run, with its sums, and a line for each event that is shown."""
     span = span_of(events, is_over=is_over)
     if span is None:
         return ["nothing has happened yet"]

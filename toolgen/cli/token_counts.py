@@ -25,7 +25,7 @@ class _Row(NamedTuple):
 def show_tokens(source: ToolSource, dialect: str, tokenizer: str, format: Literal["text", "json"]) -> Outcome:
     """Return a line for each tool, toolset and agent, with the tokens of its declarations.
 
-    With a dialect the declarations of that provider are counted, else name, description and schema.
+    With a dialect, the declarations of that provider are counted, otherwise name, description and schema.
 
     Raises:
         ToolgenError: there is no such file, catalog, dialect or tokenizer.

@@ -72,7 +72,7 @@ async def list_tools(project: Project, *, only_disabled: bool, as_json: bool = F
 
 
 def _record(tool: str, spec: ToolSpec | None, disabled: DisabledTool | None) -> dict[str, Any]:
-    """Return a tool for programs; `disabled` is None for one that can be called."""
+    """Return a tool as JSON; `disabled` is None if the tool can be called."""
     why = disabled and {"since": disabled.since, "by": disabled.by, "reason": disabled.reason}
     facts = {"name": spec.name, "title": spec.title, "description": spec.description} if spec else {}
     return {"id": tool, **facts, "disabled": why}

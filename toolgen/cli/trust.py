@@ -16,7 +16,7 @@ from typing import Final
 from toolgen.contract.errors import ToolgenError
 
 VARIABLE: Final = "TOOLGEN_CONFIG"
-"""Names the pyproject.toml to use; by its absolute path it is allowed too."""
+"""Environment variable with the pyproject.toml to use; an absolute path also allows the project."""
 
 
 def require_trusted(file: Path, *, is_project: bool = False) -> None:
@@ -26,10 +26,10 @@ def require_trusted(file: Path, *, is_project: bool = False) -> None:
 
     Args:
         file: The file, by its absolute path.
-        is_project: It is the pyproject.toml of a project, which the environment can allow.
+        is_project: Whether it is the pyproject.toml of a project, which the environment can allow.
 
     Raises:
-        ToolgenError: another user can, and the folder is not listed.
+        ToolgenError: another user can write it, and the folder is not listed.
     """
     if sys.platform == "win32":
         return
@@ -41,7 +41,7 @@ def require_trusted(file: Path, *, is_project: bool = False) -> None:
 
 
 def _problem(path: Path) -> str:
-    """Return how another user can decide what a path holds; "" if none can, or it does not exist."""
+    """Return how another user can change the content of a path; "" if none can, or it does not exist."""
     try:
         facts = path.stat()
     except OSError:
@@ -54,7 +54,7 @@ def _problem(path: Path) -> str:
 
 
 def _list() -> Path | None:
-    """Return the file of trusted folders, one a line; None if this user has no folder of settings."""
+    """Return the file of trusted folders, one per line; None if this user has no settings folder."""
     folder = os.environ.get("XDG_CONFIG_HOME", "")
     try:
         settings = Path(folder) if os.path.isabs(folder) else Path.home() / ".config"
@@ -79,7 +79,7 @@ def _is_listed(folder: Path) -> bool:
 
 
 def _hint(file: Path, is_project: bool) -> str:
-    if not str(file).isprintable():  # nobody could see what such a command does
+    if not str(file).isprintable():  # the shown command would be misleading
         return "copy it into a folder of your own"
     ways = [f"export {VARIABLE}={shlex.quote(str(file))}"] if is_project else []
     if (listed := _list()) is not None:

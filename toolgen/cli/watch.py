@@ -36,7 +36,7 @@ _POLL_S: Final = 0.1
 _PATIENCE_S: Final = 10.0
 """Seconds after which a change interrupts a round."""
 _GRACE_S: Final = 3.0
-"""Seconds for which a process may live after its outcome, and Ctrl-C waits without a message."""
+"""Seconds that a process can live after its outcome, and that Ctrl-C waits without a message."""
 
 _TOO_LONG: Final = Outcome(code=2, summary="error: the design did not load in time")
 """Outcome of a round that was interrupted by a change; another round begins at once."""
@@ -63,7 +63,7 @@ def watch_project(
     last: Outcome | None = None
     round_ = Round(file=file, format=format, typescript=typescript, is_forced=is_forced)
     with suppress(KeyboardInterrupt):
-        changes = Changes(round_)  # from here on, what changes during a round is seen after it
+        changes = Changes(round_)  # from here on, changes during a round are detected after it
         while True:
             outcome = _round(round_, changes)
             if (news := _new_output(outcome, last)) is not None:
@@ -101,13 +101,13 @@ class Changes:
             round_.file.parent, watch_filter=None, rust_timeout=round(_POLL_S * 1000), yield_on_timeout=True
         )
         self._contents: dict[Path, str] = {}
-        """Digest of each file when it was looked at last."""
+        """Digest of each file at the last check."""
         next(self._changes)
 
     def are_there(self, *, rewritten: bool = True) -> bool:
-        """Return whether a file changed, came or went since the last look.
+        """Return whether a file was changed, created or deleted since the last check.
 
-        One that was only written again as it was may be left out: a design may do that each time.
+        `rewritten` includes files that were rewritten with the same content; a design can do that each time.
         """
         paths = [Path(path) for change, path in next(self._changes) if _may_be_read(change, Path(path))]
         digests = {path: digest_of(path) for path in self._sources(paths)}
@@ -120,7 +120,7 @@ class Changes:
             return paths
         try:
             project = _project(self._round)
-        except ToolgenError:  # what the round has said
+        except ToolgenError:  # reported by the round
             return []
         return [path for path in paths if inside(project, path)]
 
@@ -141,7 +141,10 @@ def _round(round_: Round, changes: Changes) -> Outcome:
 
 @contextmanager
 def _process(round_: Round) -> Iterator[Connection]:
-    """Yield the outcome of a new round's process, which ends with the block and ignores Ctrl-C."""
+    """Start the process of a round and yield the connection with its outcome; the process ignores Ctrl-C.
+
+    The process ends with the block.
+    """
     context = get_context("spawn")
     messages, theirs = context.Pipe(duplex=False)
     process = context.Process(target=_run_round, args=(round_, theirs), daemon=True)
@@ -185,7 +188,7 @@ def _project(round_: Round) -> Project:
 
 
 def _may_be_read(change: Change, path: Path) -> bool:
-    """Return whether it may be a text, or a package that came or went."""
+    """Return whether a path can be a text, or a package that was created or deleted."""
     return path.suffix in _TEXTS or (
         change != Change.modified and path.name.isidentifier() and not path.is_file()
     )

@@ -1,4 +1,4 @@
-"""`toolgen worker`: executes the runs of the configured runtime until the process is asked to end."""
+"""`toolgen worker`: executes the runs of the configured runtime until a signal to end."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ async def run_worker(
     `health` is `HOST:PORT`, "" for no endpoint; `is_strict` refuses code that is older than the design.
 
     Raises:
-        ToolgenError: the runtime keeps no runs, another worker has them, or an option does not fit.
+        ToolgenError: the runtime stores no runs, another worker executes them, or an option does not fit.
     """
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     worker = Worker(drain_s)
@@ -114,14 +114,14 @@ async def run_worker(
         _assign(engine, queues, role, drain_s)
         await stack.enter_async_context(runtime)
         await stack.enter_async_context(_naming_changed_tools(runtime, engine))
-        gc.freeze()  # what a server begins with is no garbage
+        gc.freeze()  # objects from the start are not garbage
         await worker.work(engine, runtime.check_stores)
     return 0
 
 
 @asynccontextmanager
 async def _naming_changed_tools(runtime: Runtime, engine: Engine) -> AsyncIterator[None]:
-    """Log the tools whose contract differs from that of suspended calls, while the worker starts.
+    """Log the tools whose contract differs from the contract of suspended calls, while the worker starts.
 
     The worker does not wait for this, because an engine might query other workers.
     """
@@ -150,10 +150,10 @@ def _state_of(engine: Engine, stores: StoreWatch) -> WorkerState:
 
 
 def _assign(engine: Engine, queues: tuple[str, ...], role: WorkerRole, drain_s: float) -> None:
-    """Give the options to an engine that has queues.
+    """Pass the options to an engine with queues.
 
     Raises:
-        ToolgenError: they name some, and it has none.
+        ToolgenError: queues or a role are set, and the engine has no queues.
     """
     if isinstance(engine, QueueEngine):
         engine.assign(queues=queues, role=role, drain_s=drain_s)
@@ -166,7 +166,7 @@ def _assign(engine: Engine, queues: tuple[str, ...], role: WorkerRole, drain_s: 
 
 @contextmanager
 def _on_signal(end: Callable[[], None]) -> Iterator[None]:
-    """Call back at the first signal to end; the second one ends the process, whatever it does then."""
+    """Call `end` at the first signal to end; the second one ends the process, whatever it does then."""
     loop = asyncio.get_running_loop()
 
     def first() -> None:
@@ -185,7 +185,7 @@ def _on_signal(end: Callable[[], None]) -> Iterator[None]:
 
 
 class StoreWatch:
-    """Checks the stores again and again, and stores the newest result."""
+    """Checks the stores periodically, and stores the newest result."""
 
     def __init__(self, check: Callable[[], Awaitable[None]]) -> None:
         """Create a watch; `check` raises if a store cannot be used."""
@@ -198,7 +198,7 @@ class StoreWatch:
 
     @asynccontextmanager
     async def watching(self) -> AsyncIterator[None]:
-        """Check once, then again and again meanwhile."""
+        """Check once, then periodically inside the block."""
         await self._look()
         watching = asyncio.create_task(self._keep_looking(), name="checking stores")
         try:
