@@ -1,4 +1,4 @@
-"""The generator: creates the text of every generated file from a checked design."""
+"""The generator: the text of every generated file, made from a checked design."""
 
 from typing import TYPE_CHECKING
 
