@@ -1,4 +1,4 @@
-"""The commands and their options; each command has a module of its own.
+"""The commands and their options; each command is in its own module.
 
 The modules with commands do not use postponed annotations, because typer would evaluate each four times.
 """

@@ -165,7 +165,7 @@ async def _answer_planner(runtime: Runtime, engine: Engine, asked: Suspended, an
 async def _deliver(
     runtime: Runtime, suspended: Suspended, answer: AnswerOptions, session: str | None, *, is_here: bool
 ) -> ToolResult:
-    """Deliver the answer and return the result of the call, which may be executed in this process."""
+    """Deliver the answer and return the result of the call, which this process executes if `is_here`."""
     value = answer.value if answer.cancel_reason is None else cancel_answer(answer.cancel_reason)
     wait_s = None if is_here else ELSEWHERE_S
     token, credential, by = suspended.token, answer.credential, answer.by

@@ -1,4 +1,4 @@
-"""The groups of commands: all of them, and those below `toolgen runs`, `toolgen mcp` and `toolgen tools`."""
+"""The groups of commands: the top level, and `toolgen runs`, `toolgen mcp` and `toolgen tools`."""
 
 import sys
 from collections.abc import Coroutine

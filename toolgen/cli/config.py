@@ -98,7 +98,7 @@ class Project:
 
 
 def find_project(file: Path | None) -> Project:
-    """Return the project of a pyproject.toml whose code may be run.
+    """Return the project of a pyproject.toml whose code is allowed to run.
 
     The file is `file`, otherwise the file in `TOOLGEN_CONFIG`, otherwise the nearest one from the working
     directory up.
@@ -211,10 +211,10 @@ def _require_free_name(file: Path, values: Mapping[str, str], out: PurePosixPath
 
 
 def with_typescript(project: Project, folder: Path) -> Project:
-    """Return the project with this folder for TypeScript, which may be outside of it.
+    """Return the project with this folder for TypeScript, which can be outside of it.
 
     Raises:
-        ToolgenError: the folder overlaps the one of the generated Python or of the stubs.
+        ToolgenError: the folder overlaps the folder of the generated Python or of the stubs.
     """
     relative = os.path.relpath(folder.absolute(), project.directory)
     folders = {"out": project.out, "stubs": project.stubs, "typescript": relative}

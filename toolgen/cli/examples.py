@@ -204,7 +204,7 @@ async def _problem(runtime: Runtime, case: _Case, meta: CallMeta, *, is_live: bo
         redirect_stdout(sys.stderr),
     ):
         result = await runtime.call(case.tool.id, case.example.args, meta)
-    if result.suspension is not None and is_live:  # a policy of the project asks
+    if result.suspension is not None and is_live:  # a policy of the project requires an answer
         await runtime.suspensions.cancel(result.suspension.token, "an example of the design")
     if result.status in ("suspended", "pending"):
         waits = f"waits: {result.suspension.kind}" if result.suspension else "waits"

@@ -1,6 +1,6 @@
-"""The record of the last `toolgen gen`, by which the next one detects that there is nothing to do.
+"""The record of the last `toolgen gen`, used by the next one to detect that there is nothing to do.
 
-The design is imported each time. If its digest and the digests of all files equal those in the record, a run
+The design is imported each time. If its digest and the digests of all files equal the recorded digests, a run
 would change nothing. The record is never committed. If it cannot be read or written, everything is generated.
 """
 

@@ -67,10 +67,10 @@ def api_file(source: str) -> APISource:
 
 
 def api_at(url: str, design: Path, *, is_check: bool) -> APISource:
-    """Return the document at an address; for a check, the one that the last import has stored.
+    """Return the document at an address; for a check, the document that the last import stored.
 
     Raises:
-        ToolgenError: it cannot be fetched or read, or the last import has stored none.
+        ToolgenError: it cannot be fetched or read, or the last import stored no document.
     """
     from toolgen.clients.fetching import document_address, fetched  # other sources need no HTTP
 
@@ -90,7 +90,7 @@ def api_at(url: str, design: Path, *, is_check: bool) -> APISource:
 
 
 def read_source(kind: Kind, source: str) -> ReaderResult:
-    """Return the tools of a source, except those of an API.
+    """Return the tools of a source that is not an API.
 
     Raises:
         ToolgenError: it cannot be read.

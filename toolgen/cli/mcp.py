@@ -73,7 +73,7 @@ async def serve_runtime(project: Project, options: ServeOptions) -> int:
 def print_client_config(project: Project, options: ServeOptions) -> int:
     """Print the settings of a desktop client, as JSON with `mcpServers`, which starts this server by stdio.
 
-    All paths are absolute: a client has a working directory and a PATH of its own.
+    All paths are absolute: a client has its own working directory and PATH.
 
     Raises:
         ToolgenError: the options include --http, or the extra of MCP is not installed.

@@ -45,7 +45,7 @@ class ServerSettings:
         """Return the server, whose process starts in the folder; it is not connected yet.
 
         Raises:
-            ToolgenError: the extra `mcp` is missing, an environment variable is not set, or it is no server.
+            ToolgenError: the extra `mcp` is missing, an environment variable is unset, or it is not a server.
         """
         from toolgen.adapters.mcp import HttpServer, StdioServer
 

@@ -120,7 +120,7 @@ def _object(runtime: Runtime, call: CheckedCall) -> dict[str, Any]:
 
 
 def _lines(runtime: Runtime, call: CheckedCall) -> list[str]:
-    """Return the state of a call, and every field of its record on a line of its own."""
+    """Return the state of a call, and every field of its record on a separate line."""
     head = printable(f"{call.run_id}  {call.op}  {call.state}  {call.id}  {call.tool}".rstrip())
     if not isinstance(call.record, dict):
         return [head, "  its record cannot be read"]

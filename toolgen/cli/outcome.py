@@ -47,7 +47,7 @@ def print_outcome(outcome: Outcome) -> int:
 def reported(
     findings: Iterable[Finding], format: Format, *, code: int, notes: Iterable[str] = (), summary: str
 ) -> Outcome:
-    """Return the outcome of a command, with findings as text or as records, as the format says."""
+    """Return the outcome of a command, with findings as text or as records, depending on the format."""
     text = render_diagnostics(findings, format)
     if format == "text":
         return Outcome(code=code, notes=(*([text] if text else []), *notes), summary=summary)
@@ -102,7 +102,7 @@ def _print_bytes(data: bytes) -> None:
 
 
 class FoundError(ToolgenError):
-    """An error of the environment with a finding of its own for programs; its text is for people."""
+    """An error of the environment with a separate finding for programs; its text is for people."""
 
     def __init__(self, message: str, *, finding: Finding) -> None:
         super().__init__(message, hint=finding.hint)

@@ -1,4 +1,4 @@
-"""Locks of a project's folder: one run of `toolgen gen` writes at a time, and none reads meanwhile."""
+"""Locks of a project's folder: one run of `toolgen gen` writes at a time, while no other run reads."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .config import Project
 
 @contextmanager
 def read_lock(project: Project) -> Iterator[None]:
-    """Hold the project's shared lock, so that no run writes meanwhile."""
+    """Hold the project's shared lock, so that no run writes at the same time."""
     with _locked(project.directory, shared=True):
         yield
 

@@ -74,7 +74,7 @@ class OutputPlan:
 def output_plan(
     project: Project, design: Design, module: ModuleType, sources: frozenset[str]
 ) -> OutputPlan | tuple[Finding, ...]:
-    """Return the plan, or the findings of the design; `sources` are the modules that it has imported."""
+    """Return the plan, or the findings of the design; `sources` are the modules that the design imported."""
     evaluation = build(design)
     checked = evaluation.design
     if checked is None:

@@ -264,7 +264,7 @@ def _keywords(value: object) -> list[str]:
 
 
 def _usage(name: str, value: object) -> str:
-    """Return how a clause is written: `Attribute(name, type, description, required=…, …)`."""
+    """Return the usage of a clause: `Attribute(name, type, description, required=…, …)`."""
     parts: list[str] = []
     keywords: list[str] = []
     for parameter in _parameters(value):

@@ -288,7 +288,7 @@ def _merged(
     unread: Collection[str],
     chosen: Collection[str],
 ) -> Merged:
-    """Return the merged design, whose text has no byte order mark and only line feeds."""
+    """Return the merged design, with a text that has no byte order mark and only line feeds."""
     try:
         if not detect_encoding(BytesIO(data).readline)[0].startswith("utf-8"):
             raise _refused(design, 1, "is not UTF-8")
@@ -337,7 +337,7 @@ def _effect(change: DesignChange, design: Path, *, is_check: bool) -> Effect:
 
 
 def counts_of(effects: Collection[Effect]) -> Iterator[str]:
-    """Yield how many effects there are of each kind."""
+    """Yield the number of effects of each kind."""
     counts = Counter(effect.kind for effect in effects)
     words: dict[ChangeKind, str] = {"conflict": "in conflict", "declined": "not taken"}
     for kind in get_args(ChangeKind):

@@ -222,7 +222,7 @@ async def resolve_call(project: Project, run_id: str, call: str, resolution: Res
 async def wait_for_status(
     engine: Engine, run_id: str, when: Callable[[str], Awaitable[RunStatus]]
 ) -> RunStatus:
-    """Wait for the status from `when`; if another process executes the run, at most `ELSEWHERE_S`."""
+    """Return the status from `when`, or the current one if another process takes too long to reach it."""
     if engine.is_worker:
         return await when(run_id)
     print(wait_message(engine), file=sys.stderr)
@@ -258,7 +258,7 @@ async def _span(engine: Engine, status: RunStatus) -> Span | None:
 
 
 async def _show_line(runtime: Runtime, engine: Engine, status: RunStatus, times: Span | None = None) -> None:
-    """Print the state of a run, with its times, and each of its waits on a line of its own."""
+    """Print the state of a run, with its times, and each of its waits on a separate line."""
     document: Any = status.input
     match document:
         case (

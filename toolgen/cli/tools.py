@@ -46,7 +46,7 @@ async def enable_tool(project: Project, tool: str) -> int:
 
 
 async def list_tools(project: Project, *, only_disabled: bool, as_json: bool = False) -> int:
-    """Print a line or a JSON object for each tool; for disabled ones with person, time and reason.
+    """Print a line or a JSON object for each tool; disabled tools with person, time and reason.
 
     Raises:
         ToolgenError: as `disable_tool`, if `only_disabled` is set.

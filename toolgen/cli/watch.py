@@ -1,6 +1,6 @@
 """`toolgen gen --watch`: generates again whenever a file changes that the design can depend on.
 
-Each round is its own process, which imports everything again. So a design that exits or hangs ends only
+Each round is a separate process that imports everything again, so a design that exits or hangs ends only
 its round.
 """
 

@@ -1,4 +1,4 @@
-"""`.toolgen.json`: the digests of the files that toolgen wrote, by which it later detects edited files."""
+"""`.toolgen.json`: the digests of the files that toolgen wrote, used to detect edited files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Names that several files of the tree share, made by `shapes.naming`."""
+"""Names that several files of the tree share, created by `shapes.naming`."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ class SourceDigests:
 def stamp(
     directory: Path, paths: Iterable[str], recorded: Mapping[str, SourceDigests] | None = None
 ) -> dict[str, SourceDigests]:
-    """Return the digests of sources by path, without those that no longer exist.
+    """Return the digests of sources by path, without sources that no longer exist.
 
     `recorded` has the digests of an earlier stamp; files with the same content are not parsed again.
     """

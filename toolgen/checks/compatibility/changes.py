@@ -23,7 +23,7 @@ _SHOWN_AS: Final = {"suspended_calls": "suspended calls", "generated_code": "gen
 
 @frozen_record
 class TextChange:
-    """A changed text for models or people; a side without the text is "" here."""
+    """A changed text for models or people; "" on a side that does not have it."""
 
     pointer: str
     """JSON Pointer into the entries of both sides."""
@@ -76,7 +76,7 @@ class ContractChange:
 
     @property
     def kinds(self) -> frozenset[Kind]:
-        """Kinds for which the change can be refused."""
+        """Kinds of the change, for which it can be refused."""
         facts: dict[Kind, object] = {
             "weakened": self.rule.is_weakening,
             "undecided": self.rule.is_undecided,

@@ -218,7 +218,7 @@ def listed_items(flat: Flat) -> int:
 
 
 def required_of(flat: Flat) -> dict[str, None]:
-    """Return the keys that an object has to have, in their order."""
+    """Return the required keys of an object, in their order."""
     return {name: None for names in flat.of("required") for name in names}
 
 

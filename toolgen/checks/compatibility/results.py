@@ -139,7 +139,7 @@ def _parts(
     what: str,
     key: str,
 ) -> Iterator[ContractChange]:
-    """Yield the parts whose new schema accepts more than the old one, or lacks one of its fields."""
+    """Yield a change for each part whose new schema accepts more than the old one, or lacks a field."""
     places = {name: f"/{key}/{at}" for at, name in enumerate(new)}
     for at, name in enumerate(old):
         if name not in new:

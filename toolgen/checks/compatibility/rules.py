@@ -380,6 +380,6 @@ RULES: Final = (
         is_undecided=True,
     ),
 )
-"""Every kind of change, in the order in which they are explained."""
+"""Every kind of change, in the order of the explanations."""
 
 BY_CODE: Final[Mapping[str, ChangeRule]] = MappingProxyType({rule.code: rule for rule in RULES})

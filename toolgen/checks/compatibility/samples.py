@@ -205,7 +205,7 @@ def is_number(value: Json) -> TypeGuard[float]:
 
 
 def _written(flat: Flat, compared: Flat) -> Iterator[object]:
-    """Yield the values in the schemas, such as examples and defaults."""
+    """Yield the values in the schemas: defaults, constants, examples and enum values."""
     for side in (flat, compared):
         yield from side.of("default")
         yield from side.of("const")

@@ -207,7 +207,7 @@ class _Insertions:
         return toolset_path(self.toolset, self.package)
 
     def add(self, executor: UserExecutor, tools: Sequence[Tool]) -> str:
-        """Collect the methods of the tools, and return a hint how to add them to the file."""
+        """Collect the methods of the tools, and return a hint that tells how to add them to the file."""
         end = class_end(self.source, executor.node)
         if end is None:
             return "put the body of the class on separate lines and run: toolgen gen"
@@ -254,7 +254,7 @@ class _Insertions:
         return f"{package}.{name}" if is_package and module == self.module else ""
 
     def _as_if_imported(self, path: str, taken: frozenset[str], lacks: dict[str, None]) -> str:
-        """Return the path as it would be after an import, and record that import as missing."""
+        """Return the path as written after an import, and record that import as missing."""
         module, _, name = path.rpartition(".")
         parent, _, last = module.rpartition(".")
         origin, first, text = (

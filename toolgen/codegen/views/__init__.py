@@ -1,1 +1,1 @@
-"""One view for each template: a record of finished strings, and the function that makes it."""
+"""One view for each template: a record of finished strings, and the function that creates it."""

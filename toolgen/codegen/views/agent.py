@@ -141,7 +141,7 @@ def _facts(agent: Agent, imports: Imports) -> Iterator[str]:
 
 def _tool(used: UsedTool, imports: Imports) -> str:
     confirm = ""
-    if confirmation := own_confirmation(used):  # the payload of the tool applies
+    if confirmation := own_confirmation(used):  # the tool's own payload applies
         confirm = f", {confirmed(replace(confirmation, payload=None), imports)}"
     maker = imports.name(_AGENTS, "AgentTool")
     return f"{maker}(id={quote(used.tool.id)}, name={quote(used.name)}{confirm})"

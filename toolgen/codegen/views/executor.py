@@ -91,7 +91,7 @@ class ExecutorView:
     parameters: str
     """The services with their types."""
     final: str
-    """`Final`, as it is imported; "" if it is not."""
+    """Imported name of `Final`; "" if it is not imported."""
     service_methods: str
     """Literal of the methods that hosts implement for the bound tools, by service; "" for none."""
     cached: str

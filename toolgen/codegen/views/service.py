@@ -120,7 +120,7 @@ class CompletionsView:
     planner: str
     complete: str
     stream: str
-    """Name of the streaming function as it is imported."""
+    """Imported name of the streaming function."""
     completions: tuple[CompletionView, ...]
 
 

@@ -57,7 +57,7 @@ class TransformsView:
 def transforms_view(
     toolset: Toolset, scope: ModuleScope, services: Mapping[str, ModuleScope]
 ) -> TransformsView:
-    """Return the view; `services` holds the scope of every service that a tool is bound to."""
+    """Return the view; `services` has the scope of every service that a tool is bound to."""
     module = _Module(toolset, scope, services)
     functions = [
         function

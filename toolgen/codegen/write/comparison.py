@@ -1,4 +1,4 @@
-"""Compares new files with those in the output folder byte for byte."""
+"""Compares new files with the files in the output folder byte for byte."""
 
 from __future__ import annotations
 
