@@ -174,8 +174,10 @@ class Runtime(SingleCalls):
         """Execute a call once under a name, and return its result.
 
         If the same call is made again, it returns the stored result or the open question, or waits for the
-        call that is running. The engine stores calls that were suspended and calls that must not run twice,
-        as long as it stores their runs. Without an engine nothing is stored.
+        call that is running. If the tool or the arguments differ, the result's `error` is a `CallNameError`;
+        but if only the arguments differ and the earlier call still waits for its approval, a request for the
+        new arguments replaces the old one. The engine stores calls that were suspended and calls that must
+        not run twice, as long as it stores their runs. Without an engine nothing is stored.
 
         Args:
             name: Name of the call, which its caller repeats.
@@ -185,9 +187,6 @@ class Runtime(SingleCalls):
             within: As in `call`.
 
         Raises:
-            CallNameError: Another call has the name: one of another tool or with other arguments. If that
-                call still waits for its approval, its request is replaced by one for the new arguments
-                instead.
             RegistrationError: As in `call`.
             TypeError: As in `call`.
         """
