@@ -19,11 +19,11 @@ Answers: TypeAlias = Literal["strict", "lenient"]
 
 
 class Service(Clause):
-    """A group of methods, toolsets, agents and completions with one name.
+    """Named group of methods, toolsets, agents and completions.
 
     Generates the package `gen/<service>`. The name is the first part of the ids of its tools, for example
     `assistant.devices.list_devices`. If the service has methods, the package contains an asynchronous
-    `Protocol`, which you implement, or a client if its methods have a transport.
+    `Protocol`, which you implement, or a client if its methods have a transport (`HTTP` or functions).
 
     Args:
         name: Any Python identifier, at most 64 characters; usually `LikeThis`.
