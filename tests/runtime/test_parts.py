@@ -31,7 +31,7 @@ print(*[name for name in sys.modules if name.startswith("toolgen.waiting")])
 """
 
 
-@pytest.mark.parametrize("part", ["artifacts", "runs", "tools", "waits"])
+@pytest.mark.parametrize("part", ["artifacts", "runs", "suspensions", "tools"])
 def test_a_runtime_has_each_of_its_parts_once(part: str) -> None:
     runtime = Runtime()
     assert getattr(runtime, part) is getattr(runtime, part)

@@ -360,10 +360,8 @@ def _needed_version(compared: _Comparison) -> str:
 
 def _version_change(compared: _Comparison) -> str:
     before, after = compared.before.contract.version, compared.after.contract.version
-    if not after:
-        return "no version is set"
-    if after == before:
-        return f"the version is still {after}"
+    if after in (before, ""):
+        return f"the version is still {after}" if after else "no version is set"
     return f"the version changed from {before} to {after}" if before else f"the version was set to {after}"
 
 
