@@ -102,10 +102,12 @@ class History(Clause):
 
     Args:
         keep_turns: Maximum number of earlier turns.
-        summarize_after: Number of turns after which the omitted ones are summarized.
+        summarize_after: Number of earlier turns up to which all are shown. Beyond it, those that are not
+            kept are summarized.
         keep_tokens: Maximum number of tokens of earlier turns. Within a run, older results are shortened if
             the input exceeds it.
-        summarize_at: Number of tokens after which the omitted turns are summarized.
+        summarize_at: Number of tokens up to which all earlier turns are shown. Beyond it, those that are not
+            kept are summarized.
 
     Example: `d.History(keep_tokens=50_000, summarize_at=100_000)`
     """
