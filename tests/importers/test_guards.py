@@ -39,7 +39,7 @@ def test_guards_stay_with_an_operation_whose_name_another_one_takes(shop: Shop, 
     assert flat(shop.design).count("sensitive=True") == 1
     if is_taken:
         assert 'd.Confirm("Pay?"), d.Timeout("30s")' in calls["pay"]
-        assert "tool:pay: the tool called 'POST https://shop.example/v1/pay' and now calls 'GET" in done.err
+        assert "tool:pay: the tool sent 'POST https://shop.example/v1/pay' and now sends 'GET" in done.err
         shop.stays_open("tool:pay")
         shop.edit(('d.BindTo("pay"), d.Confirm("Pay?"), d.Timeout("30s")', 'd.BindTo("pay")'))
         shop.resolve("tool:pay")

@@ -41,6 +41,7 @@ _LARGE_BYTES: Final = 500_000
 _THRESHOLD: Final = (100_000, 40)
 """Thresholds of the garbage collector: new objects per collection (some 10 MB), collections per older one."""
 _LACKING: Final = "parts of the source could not be imported (--allow-losses exits 0)"
+_EDITED: Final = "changes of the source conflict with your edits (--allow-losses exits 0)"
 
 
 @contextmanager
@@ -211,11 +212,11 @@ def _follow(
         summary = f"--strict: {counts}; nothing was written"
         return reported([*findings, *changes], request.format, code=1, notes=notes, summary=summary)
     replace_files({**source.edits(), **update.edits})
-    is_lacking = (len(stuck) > 0 or any(map(is_loss, findings))) and not request.may_lose
+    lacking = _LACKING if any(map(is_loss, findings)) else _EDITED if stuck else ""
     parts = [f"imported {counted(source.design.imported, 'tool')}", counts or f"{file} is up to date"]
     parts += [_unnamed_server(source.file)]
     parts += [_counted([each for each in findings if not each.is_warning], findings)]
-    advice = "resolve the conflicts with --resolve" if is_open else _LACKING if is_lacking else ""
+    advice = "resolve the conflicts with --resolve" if is_open else "" if request.may_lose else lacking
     return reported(
         [*findings, *changes],
         request.format,

@@ -101,7 +101,7 @@ class Effect:
             case "security":
                 return f"the credentials that it sends were {was!r} and are now {now!r}"
             case "tool":
-                text = f"the tool called {was!r} and now calls {now!r}"
+                text = f"the tool sent {was!r} and now sends {now!r}"
             case _ if not now:
                 return f"the source no longer has {was!r}, to which you added a guard"
             case _:
