@@ -254,11 +254,12 @@ async def test_a_thread_that_was_left_writes_nothing_into_a_call_that_goes_on(
     goes_on, done = threading.Event(), threading.Event()
 
     def hangs(ctx: SyncToolContext) -> str:
-        with pytest.raises(CallEndedError):
-            state = ctx.state  # on a busy machine the time is over before this
+        try:
+            state = ctx.state  # on a busy machine, the time is over before this
             assert goes_on.wait(30)
             state["late"] = 1
-        done.set()
+        except CallEndedError:
+            done.set()
         return "late"
 
     class Saves(Hook):
