@@ -11,7 +11,7 @@ import pytest
 
 from tests.importers.designs import built, errors, imported, object_, schemas, tool
 from tests.importers.operations import design, operation
-from toolgen.adapters.mcp.client.errors import cleaned, named
+from toolgen.adapters.mcp.client.errors import cleaned, shown_name
 from toolgen.adapters.mcp.client.tools import server_tool
 from toolgen.clients.failures import shown
 from toolgen.contract.printable import plain_spaces
@@ -92,7 +92,7 @@ def test_what_a_live_server_says(text: str, read: str) -> None:
     assert spec.description == read
     assert spec.payload.schema["properties"]["a"]["description"] == read
     assert spec.title == read.replace("\n", " ")
-    assert (cleaned(text, 100), named(text.strip(), 100)) == (read, read.replace("\n", " "))
+    assert (cleaned(text, 100), shown_name(text.strip(), 100)) == (read, read.replace("\n", " "))
 
 
 @EACH

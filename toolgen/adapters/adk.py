@@ -79,15 +79,15 @@ class ADKSnapshotTool(BaseTool):
         )
         with call.among_siblings():
             confirmation = tool_context.tool_confirmation
-            asked = None if confirmation is None else await call.question()
+            suspended = None if confirmation is None else await call.question()
             result = await (
                 call.result()
-                if confirmation is None or asked is None
-                else _confirmed(call, asked, confirmation, tool_context)
+                if confirmation is None or suspended is None
+                else _confirmed(call, suspended, confirmation, tool_context)
             )
             if (again := result_view(result).approval) is not None and confirmation is None:
                 return _ask(tool_context, again)
-            while again is not None and (asked is None or not asks_again(asked, again)):
+            while again is not None and (suspended is None or not asks_again(suspended, again)):
                 result = await call.cancel(again, _ASKED_ONCE)
                 again = result_view(result).approval
         view = result_view(result)
@@ -101,7 +101,7 @@ class ADKSnapshotTool(BaseTool):
 
 
 async def _confirmed(
-    call: FrameworkCall, asked: Suspended, confirmation: ToolConfirmation, tool_context: ToolContext
+    call: FrameworkCall, suspended: Suspended, confirmation: ToolConfirmation, tool_context: ToolContext
 ) -> Result:
     """Return the result of a call after a person answered ADK's confirmation.
 
@@ -110,18 +110,18 @@ async def _confirmed(
     """
     payload = confirmation.payload if isinstance(confirmation.payload, Mapping) else {}
     id_ = payload.get("id", tool_context.state.get(_asked_key(tool_context)))
-    answer = _answer(asked, confirmation.confirmed, payload)
+    answer = _answer(suspended, confirmation.confirmed, payload)
     if answer is None:
-        return await call.cancel(asked, "the question was not answered")
-    return await call.answer(asked, {"id": id_, "answer": answer} if isinstance(id_, str) else None)
+        return await call.cancel(suspended, "the question was not answered")
+    return await call.answer(suspended, {"id": id_, "answer": answer} if isinstance(id_, str) else None)
 
 
-def _answer(asked: Suspended, is_confirmed: bool, payload: Mapping[str, Any]) -> Json:
+def _answer(suspended: Suspended, is_confirmed: bool, payload: Mapping[str, Any]) -> Json:
     """Return a decision with the person's additions from the payload.
 
     For other questions, return the payload's `answer`.
     """
-    if asked.kind == "confirmation":
+    if suspended.kind == "confirmation":
         added = {name: payload[name] for name in ("message", "payload") if payload.get(name) is not None}
         return {"approved": is_confirmed, **added}
     return payload.get("answer") if is_confirmed else None
@@ -142,10 +142,10 @@ def _checkpoint(tool_context: ToolContext) -> str:
     return ""
 
 
-def _ask(tool_context: ToolContext, asked: Suspended) -> dict[str, Json]:
+def _ask(tool_context: ToolContext, suspended: Suspended) -> dict[str, Json]:
     """Request an ADK confirmation, and return the placeholder for the result."""
-    tool_context.state[_asked_key(tool_context)] = asked.id
-    tool_context.request_confirmation(hint=question_text(asked), payload=approval_json(asked))
+    tool_context.state[_asked_key(tool_context)] = suspended.id
+    tool_context.request_confirmation(hint=question_text(suspended), payload=approval_json(suspended))
     tool_context.actions.skip_summarization = True
     return dict(_ASKED)
 

@@ -40,7 +40,7 @@ with extra("fastmcp"):
     from mcp_types import CallToolResult, ElicitResult
 
     from .mcp.serving.calls import Approvals
-    from .mcp.serving.forms import ASKED, answer_of, form_of, input_required
+    from .mcp.serving.forms import REQUEST_KEY, answer_of, form_of, input_required
     from .mcp.serving.identity import is_modern
     from .mcp.serving.listing import META_PREFIX, ListedTool, Listing
     from .mcp.serving.results import call_result, error_result
@@ -141,28 +141,28 @@ class FastMCPSnapshotTool(Tool):
         Raises:
             SuspensionError: Another client or person has answered the question.
         """
-        misfits = 0
-        while (asked := result_view(result).approval) is not None:
-            if not self._may_ask(asked):
+        rejections = 0
+        while (suspended := result_view(result).approval) is not None:
+            if not self._may_ask(suspended):
                 return _failed(
-                    f"it is suspended as {asked.id} until a person approves it elsewhere", id=asked.id
+                    f"it is suspended as {suspended.id} until a person approves it elsewhere", id=suspended.id
                 )
             if not shows_forms(context.session.client_capabilities):
-                result = await call.cancel(asked, _NO_FORMS)
+                result = await call.cancel(suspended, _NO_FORMS)
                 continue
             request = context.request_context
             if request is not None and is_modern(request):
-                return InputRequiredToolResult(input_required(asked, asked.reason))
-            if misfits == MOST_MISFITS:
-                return _failed(waiting_message(asked), id=asked.id)
-            result = await self._answered(asked, await self._elicited(context, asked, call), call)
-            misfits = misfits + 1 if asks_again(asked, result.suspension) else 0
+                return InputRequiredToolResult(input_required(suspended, suspended.reason))
+            if rejections == MOST_MISFITS:
+                return _failed(waiting_message(suspended), id=suspended.id)
+            result = await self._answered(suspended, await self._elicited(context, suspended, call), call)
+            rejections = rejections + 1 if asks_again(suspended, result.suspension) else 0
         return self._returned(result)
 
-    def _may_ask(self, asked: Suspended) -> bool:
+    def _may_ask(self, suspended: Suspended) -> bool:
         """Return whether an answer from the client is accepted."""
-        is_approved_here = asked.kind != "confirmation" or self._approvals == "elicitation"
-        return asked.kind != "credential" and is_approved_here
+        is_approved_here = suspended.kind != "confirmation" or self._approvals == "elicitation"
+        return suspended.kind != "credential" and is_approved_here
 
     async def _resumed(self, context: Context, token: str, call: FrameworkCall) -> Result:
         """Return the result of a call after its client sent the answer in a new request.
@@ -171,36 +171,36 @@ class FastMCPSnapshotTool(Tool):
             SuspensionError: The call belongs to another session, or is no longer suspended.
         """
         meta = call.meta
-        asked = await call.snapshot.suspensions.show(token, session_id=meta.session_id)
-        response = (context.input_responses or {}).get(ASKED)
-        is_ours = asked.call.tool == self._spec.id and asked.requested_by in ("", meta.requested_by)
-        if not is_ours or not self._may_ask(asked) or not isinstance(response, ElicitResult):
-            return Result(tool=asked.tool, status="suspended", suspensions=(asked,))
-        return await self._answered(asked, response, call)
+        suspended = await call.snapshot.suspensions.show(token, session_id=meta.session_id)
+        response = (context.input_responses or {}).get(REQUEST_KEY)
+        is_ours = suspended.call.tool == self._spec.id and suspended.requested_by in ("", meta.requested_by)
+        if not is_ours or not self._may_ask(suspended) or not isinstance(response, ElicitResult):
+            return Result(tool=suspended.tool, status="suspended", suspensions=(suspended,))
+        return await self._answered(suspended, response, call)
 
-    async def _answered(self, asked: Suspended, response: ElicitResult, call: FrameworkCall) -> Result:
+    async def _answered(self, suspended: Suspended, response: ElicitResult, call: FrameworkCall) -> Result:
         """Return the result of a call after a person used the form of this question."""
         if response.action == "accept":
-            answer = answer_of(asked, response.content or {})
-        elif response.action == "decline" and asked.kind == "confirmation":
+            answer = answer_of(suspended, response.content or {})
+        elif response.action == "decline" and suspended.kind == "confirmation":
             answer = {"approved": False}
         else:
-            return await call.cancel(asked, f"the client answered the question with {response.action}")
-        return await call.answer(asked, {"id": asked.id, "answer": answer})
+            return await call.cancel(suspended, f"the client answered the question with {response.action}")
+        return await call.answer(suspended, {"id": suspended.id, "answer": answer})
 
-    async def _elicited(self, context: Context, asked: Suspended, call: FrameworkCall) -> ElicitResult:
+    async def _elicited(self, context: Context, suspended: Suspended, call: FrameworkCall) -> ElicitResult:
         """Return the client's answer: *cancel* if the request fails.
 
         If the request is cancelled, cancel the call.
         """
-        form = form_of(asked)
+        form = form_of(suspended)
         try:
             return await context.session.elicit_form(form.message, form.requested_schema, context.request_id)
         except (MCPError, ValueError):
             return ElicitResult(action="cancel")
         except asyncio.CancelledError:
             with anyio.move_on_after(_CLEANUP_S, shield=True):
-                await call.cancel(asked, "the client cancelled the request")
+                await call.cancel(suspended, "the client cancelled the request")
             raise
 
     def _returned(self, result: Result) -> ToolResult:

@@ -59,7 +59,7 @@ def named_answer(document: object) -> NamedAnswer | None:
     return {"id": id_, "answer": document["answer"], "by": by}
 
 
-def _to(asked: Suspended, document: object) -> NamedAnswer:
+def _to(suspended: Suspended, document: object) -> NamedAnswer:
     """Return the document as an answer to this question.
 
     Raises:
@@ -70,9 +70,9 @@ def _to(asked: Suspended, document: object) -> NamedAnswer:
         raise OtherQuestionError(
             'the answer has no question id: pass {"id": …, "answer": …}, with the `id` of the question'
         )
-    if answer["id"] != asked.id:
+    if answer["id"] != suspended.id:
         raise OtherQuestionError(
-            f"the answer is for the question {answer['id']!r}, but this question is {asked.id!r}"
+            f"the answer is for the question {answer['id']!r}, but this question is {suspended.id!r}"
         )
     return answer
 
@@ -290,7 +290,7 @@ class FrameworkCall:
             return frozenset()
         return await calls.question_ids(self.name, self.arguments, self.meta)
 
-    async def answer(self, asked: Suspended, document: object, wait_s: float | None = None) -> ToolResult:
+    async def answer(self, suspended: Suspended, document: object, wait_s: float | None = None) -> ToolResult:
         """Return the result after a `NamedAnswer`; suspended again, with a reason, if the answer is rejected.
 
         If the call no longer accepts an answer, return its outcome. The method waits for the call, and
@@ -301,31 +301,33 @@ class FrameworkCall:
             Exception: The engine or its store cannot be used. The call can be repeated with the same answer.
         """
         try:
-            answer = _to(asked, document)
-            return await self._deliver(asked, answer["answer"], answer.get("by", ""), wait_s)
+            answer = _to(suspended, document)
+            return await self._deliver(suspended, answer["answer"], answer.get("by", ""), wait_s)
         except (BadAnswerError, NotAllowedAnswerError, OtherQuestionError) as error:
-            again = replace(asked, reason=error.message)
-            return ToolResult(tool=asked.tool, status="suspended", suspensions=(again,))
+            again = replace(suspended, reason=error.message)
+            return ToolResult(tool=suspended.tool, status="suspended", suspensions=(again,))
         except SuspensionError:
             return await self.result()
 
-    async def answer_by_call(self, asked: Suspended, answer: Json, by: str = "") -> ToolResult:
+    async def answer_by_call(self, suspended: Suspended, answer: Json, by: str = "") -> ToolResult:
         """Return the result after an answer that a framework stored only by the id of the call.
 
         The answer is accepted only for the first question of the call, because that is the only question that
         the framework has certainly shown. Further questions, repeated questions and questions of a
         sub-agent's call must be named.
         """
-        is_first = asked.number == 1 and not asked.reason and asked.outer is None
-        return await self.answer(asked, {"id": asked.id, "answer": answer, "by": by} if is_first else None)
+        is_first = suspended.number == 1 and not suspended.reason and suspended.outer is None
+        return await self.answer(
+            suspended, {"id": suspended.id, "answer": answer, "by": by} if is_first else None
+        )
 
-    async def cancel(self, asked: Suspended, reason: str) -> ToolResult:
+    async def cancel(self, suspended: Suspended, reason: str) -> ToolResult:
         """Cancel a suspended call that nobody will answer, and return its result."""
-        return await self._deliver(asked, cancel_answer(reason), "", None)
+        return await self._deliver(suspended, cancel_answer(reason), "", None)
 
-    async def _deliver(self, asked: Suspended, answer: Json, by: str, wait_s: float | None) -> ToolResult:
+    async def _deliver(self, suspended: Suspended, answer: Json, by: str, wait_s: float | None) -> ToolResult:
         return await waits_of(self.snapshot).answer_as_caller(
-            asked.token,
+            suspended.token,
             answer,
             session_id=self.meta.session_id,
             by=by,

@@ -84,23 +84,23 @@ class _HostAsks:
     async def call_result(self, call: FrameworkCall) -> Result:
         """Return the result of a call after a person's answers, at most three for one question."""
         result = await call.result()
-        misfits = 0
-        while (asked := result_view(result).approval) is not None and misfits < MOST_MISFITS:
-            answer = await self._answer(asked)
+        rejections = 0
+        while (suspended := result_view(result).approval) is not None and rejections < MOST_MISFITS:
+            answer = await self._answer(suspended)
             if answer is None:
-                return await call.cancel(asked, NOBODY)
-            result = await call.answer(asked, answer)
-            misfits = misfits + 1 if asks_again(asked, result.suspension) else 0
+                return await call.cancel(suspended, NOBODY)
+            result = await call.answer(suspended, answer)
+            rejections = rejections + 1 if asks_again(suspended, result.suspension) else 0
         return result
 
-    async def _answer(self, asked: Suspended) -> NamedAnswer | None:
+    async def _answer(self, suspended: Suspended) -> NamedAnswer | None:
         """Return a person's answer.
 
         Raises:
             ToolgenError: The function interrupts a LangGraph graph.
         """
         try:
-            return await self.ask(asked)
+            return await self.ask(suspended)
         except Exception as error:
             if type(error).__module__.partition(".")[0] != "langgraph":
                 raise
@@ -154,8 +154,8 @@ class LangChainSnapshotTool(BaseTool):
         call = self._calls.named(config, self.name, arguments, tool_call_id or "", _checkpoint(config))
         with call.among_siblings():
             result = await (call.result() if self._asks is None else self._asks.call_result(call))
-            if self._asks is None and (asked := result_view(result).approval) is not None:
-                result = await call.cancel(asked, NOBODY)
+            if self._asks is None and (suspended := result_view(result).approval) is not None:
+                result = await call.cancel(suspended, NOBODY)
         view = result_view(result)
         if tool_call_id is None:
             if view.is_error:

@@ -68,8 +68,8 @@ class LangGraphAsk:
         """
         if call.name is None:
             result = await call.result()
-            asked = result_view(result).approval
-            return result if asked is None else await call.cancel(asked, _WITHOUT_ID)
+            suspended = result_view(result).approval
+            return result if suspended is None else await call.cancel(suspended, _WITHOUT_ID)
         task = current_task()
         if task is None:
             result = await call.result()
@@ -121,8 +121,8 @@ class LangGraphAsk:
     async def _after_answers(self, call: FrameworkCall, running: _Running) -> ToolResult:
         """Return the result of a call; it is suspended after three rejected answers."""
         result = await call.result()
-        misfits, reason = 0, ""
-        while (asked := result_view(result).approval) is not None and misfits < MOST_MISFITS:
+        rejections, reason = 0, ""
+        while (suspended := result_view(result).approval) is not None and rejections < MOST_MISFITS:
             if running.is_shared:
                 raise ResumeError(
                     f"{call.tool} asks a person while another call runs in the same task of the node "
@@ -130,30 +130,30 @@ class LangGraphAsk:
                     hint="use toolgen_tool_node(tools) instead of ToolNode(tools), or make one call at a "
                     "time",
                 )
-            answer = await self._answer(call, replace(asked, reason=reason or asked.reason))
-            if answer["id"] == asked.id:  # otherwise it answers an earlier question of the call
-                again = (await call.answer(asked, answer, wait_s=0)).suspension
-                is_misfit = asks_again(asked, again)
-                misfits += is_misfit
+            answer = await self._answer(call, replace(suspended, reason=reason or suspended.reason))
+            if answer["id"] == suspended.id:  # otherwise it answers an earlier question of the call
+                again = (await call.answer(suspended, answer, wait_s=0)).suspension
+                is_misfit = asks_again(suspended, again)
+                rejections += is_misfit
                 reason = again.reason if again is not None and is_misfit else ""
             result = await call.result()
         return result
 
-    async def _answer(self, call: FrameworkCall, asked: Suspended) -> NamedAnswer:
+    async def _answer(self, call: FrameworkCall, suspended: Suspended) -> NamedAnswer:
         """Return the value at the position of a question, which answers a question of the same call.
 
         Raises:
             GraphInterrupt: LangGraph has no value.
             ResumeError: The value answers another question; it was not consumed.
         """
-        own = {asked.id, *(await call.question_ids() or ())}
+        own = {suspended.id, *(await call.question_ids() or ())}
         task = current_task()
         assert task is not None, "a call ends in the task in which it was made"
         if task.has_value and not _is_own(task.value, own) and task.has_value_left():
-            raise _unfit(asked, is_by_id=task.is_recorded)
-        answer = named_answer(interrupt(approval_json(asked)))
+            raise _unfit(suspended, is_by_id=task.is_recorded)
+        answer = named_answer(interrupt(approval_json(suspended)))
         if answer is None or answer["id"] not in own:
-            raise _unfit(asked, is_by_id=task.is_recorded)
+            raise _unfit(suspended, is_by_id=task.is_recorded)
         return answer
 
     async def _take_own(self, call: FrameworkCall) -> None:
@@ -176,11 +176,11 @@ def _is_own(value: object, ids: set[str] | frozenset[str]) -> bool:
     return answer is not None and answer["id"] in ids
 
 
-def _unfit(asked: Suspended, *, is_by_id: bool) -> ResumeError:
-    answer = f'{{"id": {asked.id!r}, "answer": …}}'
+def _unfit(suspended: Suspended, *, is_by_id: bool) -> ResumeError:
+    answer = f'{{"id": {suspended.id!r}, "answer": …}}'
     return ResumeError(
-        f"the value that resumes the graph does not answer the question {asked.id!r} ({asked.question!r}); "
-        "it was not used",
+        f"the value that resumes the graph does not answer the question {suspended.id!r} "
+        f"({suspended.question!r}); it was not used",
         hint=f"Command(resume={{interrupt.id: {answer}}})"
         if is_by_id
         else f"resume this step with a plain value again: Command(resume={answer}); for the next step, "

@@ -194,15 +194,17 @@ class _SnapshotTool:
     ) -> str | list[ToolOutputText | ToolOutputImage]:
         """Return the text for the model after a call that needs no approval, or is approved."""
         call = self._call(context, arguments, context.tool_call_id)
-        asked: Suspended | None = None
+        suspended: Suspended | None = None
         result = self.early.take(context, context.tool_call_id)
         with call.among_siblings():
             if result is None and self.may_ask:
-                asked = await call.question()
+                suspended = await call.question()
             if result is None:
-                result = await (call.result() if asked is None else self._answered(context, call, asked))
+                result = await (
+                    call.result() if suspended is None else self._answered(context, call, suspended)
+                )
             again = result_view(result).approval
-            while again is not None and (asked is None or not asks_again(asked, again)):
+            while again is not None and (suspended is None or not asks_again(suspended, again)):
                 result = await call.cancel(again, _NOT_ASKED)  # the SDK can no longer ask
                 again = result_view(result).approval
         self.views[context] = view = result_view(result)
@@ -214,14 +216,18 @@ class _SnapshotTool:
         arguments = decoded(self.projection, arguments)
         return self.calls.named(context, self.spec.name, arguments, call_id, may_ask=self.may_ask)
 
-    async def _answered(self, context: ToolContext[Any], call: FrameworkCall, asked: Suspended) -> ToolResult:
+    async def _answered(
+        self, context: ToolContext[Any], call: FrameworkCall, suspended: Suspended
+    ) -> ToolResult:
         """Return the result of a suspended call after the person's answer."""
         if self.answer is not None:
-            answer = self.answer(context, asked)
-            return await (call.cancel(asked, _NOT_ASKED) if answer is None else call.answer(asked, answer))
-        if asked.kind != "confirmation":
-            return await call.cancel(asked, _NOT_ASKED)
-        return await call.answer_by_call(asked, {"approved": True})
+            answer = self.answer(context, suspended)
+            return await (
+                call.cancel(suspended, _NOT_ASKED) if answer is None else call.answer(suspended, answer)
+            )
+        if suspended.kind != "confirmation":
+            return await call.cancel(suspended, _NOT_ASKED)
+        return await call.answer_by_call(suspended, {"approved": True})
 
     def _custom_data(self, ended: FunctionToolCustomDataContext) -> Mapping[str, Json] | None:
         """Return the facts of the result that only the application reads."""

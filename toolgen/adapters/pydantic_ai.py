@@ -112,9 +112,9 @@ class SnapshotToolset(AbstractToolset[AgentDepsT]):
         called, arguments = self._called(ctx.model, name, tool_args)
         call = self._calls.named(ctx, called, arguments, id_, _checkpoint(ctx, id_))
         with call.among_siblings():
-            asked = await call.question() if ctx.tool_call_approved else None
+            suspended = await call.question() if ctx.tool_call_approved else None
             result = await (
-                call.result() if asked is None else _approved(call, asked, ctx.tool_call_metadata)
+                call.result() if suspended is None else _approved(call, suspended, ctx.tool_call_metadata)
             )
         return _returned(result_view(result), ctx.model if isinstance(ctx.model, Model) else None)
 
@@ -173,7 +173,7 @@ def _strict(projection: Projection) -> bool | None:
     return projection.is_strict if projection.dialect.is_strict else None
 
 
-async def _approved(call: FrameworkCall, asked: Suspended, approval: object) -> ToolResult:
+async def _approved(call: FrameworkCall, suspended: Suspended, approval: object) -> ToolResult:
     """Approve a call with the host's additions in `DeferredToolResults.metadata`, and return its result.
 
     There, `id` names the question, and `by` the person who answers.
@@ -185,8 +185,8 @@ async def _approved(call: FrameworkCall, asked: Suspended, approval: object) -> 
         **{name: facts[name] for name in ("message", "payload") if name in facts},
     }
     if "id" not in facts:
-        return await call.answer_by_call(asked, answer, by)
-    return await call.answer(asked, {"id": str(facts["id"]), "answer": answer, "by": by})
+        return await call.answer_by_call(suspended, answer, by)
+    return await call.answer(suspended, {"id": str(facts["id"]), "answer": answer, "by": by})
 
 
 def _checkpoint(ctx: RunContext[Any], tool_call_id: str) -> str:
@@ -206,10 +206,10 @@ def _returned(view: ResultView, model: Model | None) -> ToolReturn:
         ApprovalRequired, CallDeferred, ModelRetry, ToolFailed: See `SnapshotToolset.call_tool`.
     """
     if view.approval is not None:
-        asked = approval_json(view.approval, with_token=True)
+        suspended = approval_json(view.approval, with_token=True)
         if view.approval.kind == "confirmation":
-            raise ApprovalRequired(metadata=asked)
-        raise CallDeferred(metadata=asked, kind="question")
+            raise ApprovalRequired(metadata=suspended)
+        raise CallDeferred(metadata=suspended, kind="question")
     if view.work is not None and view.status == "suspended":
         raise CallDeferred(metadata=approval_json(view.work, with_token=True))
     if view.error is not None:

@@ -144,33 +144,33 @@ def result_view(result: ToolResult) -> ResultView:
     )
 
 
-def approval_json(asked: Suspended, *, with_token: bool = False) -> dict[str, Json]:
+def approval_json(suspended: Suspended, *, with_token: bool = False) -> dict[str, Json]:
     """Return the question for a person as JSON: the question, the preview and all arguments.
 
     `with_token` adds the token for answering, for places that neither a model nor a peer reads.
     """
     facts: dict[str, Json] = {
-        "id": asked.id,
-        "kind": asked.kind,
-        "tool": asked.tool,
-        "question": asked.question,
-        "preview": asked.preview,
-        "is_shortened": asked.is_shortened,
-        "arguments": dict(asked.arguments),
-        "answer_schema": without_grant(asked),
-        "expires_at": asked.expires_at,
-        "requested_by": asked.requested_by,
-        "reason": asked.reason,
-        "request": None if asked.request is None else dict(asked.request),
+        "id": suspended.id,
+        "kind": suspended.kind,
+        "tool": suspended.tool,
+        "question": suspended.question,
+        "preview": suspended.preview,
+        "is_shortened": suspended.is_shortened,
+        "arguments": dict(suspended.arguments),
+        "answer_schema": without_grant(suspended),
+        "expires_at": suspended.expires_at,
+        "requested_by": suspended.requested_by,
+        "reason": suspended.reason,
+        "request": None if suspended.request is None else dict(suspended.request),
     }
     always = ("arguments", "answer_schema", "question")
     shown = {name: value for name, value in facts.items() if value or name in always}
-    return {**shown, "token": asked.token} if with_token else shown
+    return {**shown, "token": suspended.token} if with_token else shown
 
 
-def question_text(asked: Suspended) -> str:
+def question_text(suspended: Suspended) -> str:
     """Return the question, its preview and the reason for asking again as one text for people."""
-    lines = (asked.reason, asked.question or f'Allow "{asked.tool}"?', asked.preview)
+    lines = (suspended.reason, suspended.question or f'Allow "{suspended.tool}"?', suspended.preview)
     return "\n".join(line for line in lines if line)
 
 

@@ -190,8 +190,8 @@ def number_of(request: Request, name: str, default: int) -> int:
 
 def has_tag(request: Request, tag: str) -> bool:
     """Return whether a client already has the content with this tag (RFC 9110, 13.1.2)."""
-    held = {etag.strip().removeprefix("W/") for etag in request.headers.get("if-none-match", "").split(",")}
-    return tag in held or "*" in held
+    tags = {etag.strip().removeprefix("W/") for etag in request.headers.get("if-none-match", "").split(",")}
+    return tag in tags or "*" in tags
 
 
 def choice_of(request: Request, name: str, choices: tuple[str, ...]) -> Any:

@@ -116,5 +116,5 @@ def _next_arguments(result: ToolResult, spec: _Spec | None, arguments: bytes) ->
     cursor = spec.bounded.cursor if spec.bounded else None
     if cursor is None or spec.payload.sensitive:
         return None
-    made = json.loads(arguments)
-    return {**made, cursor: result.bounds.next_cursor} if isinstance(made, dict) else None
+    document = json.loads(arguments)
+    return {**document, cursor: result.bounds.next_cursor} if isinstance(document, dict) else None

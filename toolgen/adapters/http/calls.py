@@ -125,9 +125,9 @@ class ServedCalls:
         waits = []
         if result.suspension is not None and self._runtime.engine is not None:
             open_waits = OpenWaits(self._runtime, self._runtime.engine, caller)
-            for asked in result.suspensions:
+            for suspended in result.suspensions:
                 with suppress(HTTPProblem):  # answered in the meantime
-                    waits.append((await open_waits.find(asked.id, asked.run_id)).record)
+                    waits.append((await open_waits.find(suspended.id, suspended.run_id)).record)
             call_id = result.suspension.call.run_id or call_id
         spec = self._spec(result, within)
         return call_record(self._runtime, call_id, result, spec, arguments, waits=waits, trace=trace)
@@ -158,9 +158,9 @@ async def while_connected(request: Request, work: Coroutine[Any, Any, T]) -> T:
         HTTPProblem: The client disconnected, so it does not receive this problem.
     """
     task = asyncio.ensure_future(work)
-    gone = asyncio.ensure_future(_disconnected(request))
+    disconnected = asyncio.ensure_future(_disconnected(request))
     try:
-        await asyncio.wait((task, gone), return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait((task, disconnected), return_when=asyncio.FIRST_COMPLETED)
         if not task.done():
             task.cancel()
             await asyncio.wait((task,))
@@ -169,7 +169,7 @@ async def while_connected(request: Request, work: Coroutine[Any, Any, T]) -> T:
         return task.result()
     finally:
         task.cancel()
-        gone.cancel()
+        disconnected.cancel()
 
 
 async def _disconnected(request: Request) -> None:

@@ -18,7 +18,7 @@ from .problems import FRESH
 
 
 @dataclass(slots=True)
-class _Made:
+class _CachedCatalog:
     """Newest catalog text, reused for callers that are offered the same tools."""
 
     specs: tuple[ToolSpec, ...]
@@ -32,27 +32,27 @@ class RuntimeCatalog:
     def __init__(self, runtime: Runtime, design: str, version: str) -> None:
         self._runtime = runtime
         self._head = CatalogHead(design=design, version=version)
-        self._made: _Made | None = None
+        self._cached: _CachedCatalog | None = None
 
     async def read(self, request: Request, caller: Caller) -> Response:
         """Return `tool_schemas.json` with the tools that the caller is offered now."""
         meta = caller.meta(await caller.session(""))
         snapshot = await self._runtime.tools.snapshot(ReadonlyContext(meta=meta))
-        made = self._made
-        if made is None or made.specs != snapshot.specs:
-            made = self._made = self._make(snapshot)
-        headers = {**FRESH, "ETag": made.tag, "Cache-Control": "private, no-cache"}
-        if has_tag(request, made.tag):
+        cached = self._cached
+        if cached is None or cached.specs != snapshot.specs:
+            cached = self._cached = self._make(snapshot)
+        headers = {**FRESH, "ETag": cached.tag, "Cache-Control": "private, no-cache"}
+        if has_tag(request, cached.tag):
             return Response(status_code=304, headers=headers)
-        return Response(made.text, headers=headers, media_type="application/json")
+        return Response(cached.text, headers=headers, media_type="application/json")
 
-    def _make(self, snapshot: Snapshot) -> _Made:
+    def _make(self, snapshot: Snapshot) -> _CachedCatalog:
         entries = [
             tool_entry(spec.record(self._toolset(snapshot.directory.by_id[spec.id].toolset)))
             for spec in snapshot.specs
         ]
         text = catalog_json(self._head, entries).encode()
-        return _Made(snapshot.specs, text, f'"{hashlib.sha256(text).hexdigest()}"')
+        return _CachedCatalog(snapshot.specs, text, f'"{hashlib.sha256(text).hexdigest()}"')
 
     def _toolset(self, name: str) -> ToolsetRecord | None:
         registered = self._runtime.assembly.registry.registered(name)

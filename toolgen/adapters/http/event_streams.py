@@ -173,29 +173,31 @@ class _EventStream(Response):
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         stream = asyncio.ensure_future(self._send_all(send))
-        gone = asyncio.ensure_future(_gone(receive))
+        disconnected = asyncio.ensure_future(_disconnected(receive))
         self._open.add(stream)
         try:
             with waits_for_client(scope):
-                await self._comment_until((stream, gone), send)
+                await self._comment_until((stream, disconnected), send)
         finally:
             self._open.discard(stream)
-            is_gone = gone.done()
-            for task in (stream, gone):
+            is_disconnected = disconnected.done()
+            for task in (stream, disconnected):
                 task.cancel()
-            await asyncio.wait((stream, gone))
+            await asyncio.wait((stream, disconnected))
             self._place.__exit__(None, None, None)
         if not stream.cancelled() and (error := stream.exception()) is not None:
             log_failure(log, error, "an event stream failed")
-        if not is_gone and self._has_begun:
+        if not is_disconnected and self._has_begun:
             await send({"type": "http.response.body", "body": b"", "more_body": False})
 
     async def _comment_until(self, ends: Sequence[asyncio.Future[None]], send: Send) -> None:
         """Send a comment whenever nothing was sent for `comment_s`, until one of these futures is done."""
         loop = asyncio.get_running_loop()
         while True:
-            left = self._sent_at + self._comment_s - loop.time()
-            done, _ = await asyncio.wait(ends, timeout=max(left, 0), return_when=asyncio.FIRST_COMPLETED)
+            remaining_s = self._sent_at + self._comment_s - loop.time()
+            done, _ = await asyncio.wait(
+                ends, timeout=max(remaining_s, 0), return_when=asyncio.FIRST_COMPLETED
+            )
             if done:
                 return
             if loop.time() >= self._sent_at + self._comment_s:
@@ -225,7 +227,7 @@ def _last_seq(request: Request) -> int:
     return int(last)
 
 
-async def _gone(receive: Receive) -> None:
+async def _disconnected(receive: Receive) -> None:
     with suppress(ClientDisconnect):
         while (await receive())["type"] != "http.disconnect":
             pass

@@ -116,7 +116,7 @@ class HTTPProblem(Exception):
         return Response(to_json({**head, **self._facts}), self.status, headers, MEDIA_TYPE)
 
 
-def problem_of(error: Exception, what: str) -> HTTPProblem:
+def problem_of(error: Exception, operation: str) -> HTTPProblem:
     """Return the problem for an error.
 
     Unexpected errors are logged, and the problem contains the log reference.
@@ -124,7 +124,7 @@ def problem_of(error: Exception, what: str) -> HTTPProblem:
     if isinstance(error, HTTPProblem):
         return error
     if isinstance(error, StoreError):  # the response names neither a file nor a server
-        log.error("%s failed: %s", what, error)
+        log.error("%s failed: %s", operation, error)
         return HTTPProblem("unavailable", error.public_text)
     for kind, name in _OF_ERRORS:
         if isinstance(error, kind):
@@ -132,7 +132,7 @@ def problem_of(error: Exception, what: str) -> HTTPProblem:
             hint = (error.hint or "") if isinstance(error, ToolgenError) else ""
             issues = error.issues if isinstance(error, waiting.BadAnswerError) else ()
             return HTTPProblem(name, message, hint=hint, issues=issues)
-    reference = log_failure(log, error, "%s failed", what)
+    reference = log_failure(log, error, "%s failed", operation)
     return HTTPProblem(
         "internal-error", f"the request failed; the log has the details (reference {reference})"
     )

@@ -15,15 +15,15 @@ from .problems import HTTPProblem
 class RequestLimit:
     """Limit of concurrent requests of one kind."""
 
-    def __init__(self, what: str, most: int, most_of_caller: int | None) -> None:
+    def __init__(self, noun: str, most: int, most_of_caller: int | None) -> None:
         """Create a limit.
 
         Args:
-            what: Plural noun for the requests, for messages.
+            noun: Plural noun for the requests, for messages.
             most: Maximum number for all callers.
             most_of_caller: Maximum for one caller while there are no others; by default a quarter of `most`.
         """
-        self._what = what
+        self._noun = noun
         self._most = most
         self._most_of_caller = most_of_caller or max(1, most // 4)
         self._of_caller = Counter[str]()
@@ -47,11 +47,11 @@ class RequestLimit:
         own = self._of_caller[key]
         if own >= most_of_one(self._most, self._most_of_caller, self.count - own):
             raise HTTPProblem(
-                "too-many-requests", f"too many concurrent {self._what} from this caller ({own} running)"
+                "too-many-requests", f"too many concurrent {self._noun} from this caller ({own} running)"
             )
         if self.count >= self._most:
             raise HTTPProblem(
-                "unavailable", f"too many concurrent {self._what} ({self._most} running); try again later"
+                "unavailable", f"too many concurrent {self._noun} ({self._most} running); try again later"
             )
         self.count += 1
         self._is_empty.clear()

@@ -84,8 +84,8 @@ class ServedRuns:
         """
         require_known_query(request, "after", "limit", "session", "status")
         query = request.query_params
-        asked, session = choice_of(request, "status", _STATES), query.get("session") or None
-        state = None if asked == _UNKNOWN else asked
+        status_filter, session = choice_of(request, "status", _STATES), query.get("session") or None
+        state = None if status_filter == _UNKNOWN else status_filter
         if session:
             await caller.require(session)
 
@@ -106,7 +106,7 @@ class ServedRuns:
             except StoreCorruptError as error:  # only this run is damaged
                 runs.append(run_record(self._runtime, replace(status, error=error.message)))
                 continue
-            if unknown or asked != _UNKNOWN:
+            if unknown or status_filter != _UNKNOWN:
                 runs.append(run_record(self._runtime, status, unknown=unknown))
         return {"runs": runs, "next": after} if after else {"runs": runs}
 
@@ -171,8 +171,8 @@ class ServedRuns:
     async def _has(self, links: Sequence[Mapping[str, str]], files: Sequence[Upload], session: str) -> bool:
         """Return whether the files of a message are equal to these files."""
         loaded = [await self._runtime.artifacts.load(link["uri"], session_id=session) for link in links]
-        kept = [Upload(name=f.info.name, data=f.data, media_type=f.info.media_type) for f in loaded]
-        return kept == list(files)
+        stored_files = [Upload(name=f.info.name, data=f.data, media_type=f.info.media_type) for f in loaded]
+        return stored_files == list(files)
 
     async def status(self, caller: Caller, run_id: str) -> RunStatus:
         """Return the status of a run for its clients.

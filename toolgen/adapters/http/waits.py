@@ -83,13 +83,13 @@ class ServedWaits:
         answer, wait_s = required(body, "answer"), self._wait_s(body)
         open_wait = await self._find(request, caller)
         self._require_sealed(open_wait)
-        asked = await self._runtime.suspensions.at(open_wait.wait) if self._takes_tokens() else None
-        if asked is None:
+        suspended = await self._runtime.suspensions.at(open_wait.wait) if self._takes_tokens() else None
+        if suspended is None:
             await self._answer_planner(open_wait, caller, answer)
             return answered_wait(open_wait, caller)
         within = await self._calls.offered(caller.meta(session_of(open_wait.status)))
         result = await self._runtime.suspensions.within(within).answer(
-            asked.token, answer, by=caller.id, wait_s=wait_s
+            suspended.token, answer, by=caller.id, wait_s=wait_s
         )
         return await self._answered(open_wait, caller, result)
 
@@ -99,10 +99,10 @@ class ServedWaits:
         key, value = text_of(body, "key", default=None), required(body, "value")
         open_wait = await self._find(request, caller)
         self._require_sealed(open_wait)
-        asked = await self._runtime.suspensions.at(open_wait.wait) if self._takes_tokens() else None
-        if asked is None:
+        suspended = await self._runtime.suspensions.at(open_wait.wait) if self._takes_tokens() else None
+        if suspended is None:
             raise HTTPProblem("not-found", "no pending work has this id")
-        await self._runtime.suspensions.intermediate(asked.token, value, key=key, by=caller.id)
+        await self._runtime.suspensions.intermediate(suspended.token, value, key=key, by=caller.id)
         return answered_wait(open_wait, caller)
 
     async def cancel(self, request: Request, caller: Caller, body: dict[str, Any]) -> Answered:
@@ -111,13 +111,13 @@ class ServedWaits:
         reason, wait_s = text_of(body, "reason"), self._wait_s(body)
         open_wait = await self._find(request, caller)
         is_sealed = open_wait.record["seal"] == "sealed"
-        asked = (
+        suspended = (
             await self._runtime.suspensions.at(open_wait.wait) if is_sealed and self._takes_tokens() else None
         )
-        if asked is None:
+        if suspended is None:
             await self._runtime.runs.cancel(open_wait.wait.run_id, reason)
             return answered_wait(open_wait, caller)
-        result = await self._runtime.suspensions.cancel(asked.token, reason, by=caller.id, wait_s=wait_s)
+        result = await self._runtime.suspensions.cancel(suspended.token, reason, by=caller.id, wait_s=wait_s)
         return await self._answered(open_wait, caller, result)
 
     async def grants(self, caller: Caller, session_id: str) -> GrantPage:

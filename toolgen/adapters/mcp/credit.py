@@ -9,14 +9,14 @@ class Credit:
     def __init__(self, per_request: int, per_s: float, now: float) -> None:
         self._per_request, self._per_s = per_request, per_s
         self._at = now
-        self.left = float(per_request)
+        self.remaining = float(per_request)
 
     def add(self, number: int, most: int) -> None:
         """Add the credit of `number` requests, up to the credit of `most` requests."""
-        self.left = min(self.left + number * self._per_request, max(1, most) * self._per_request)
+        self.remaining = min(self.remaining + number * self._per_request, max(1, most) * self._per_request)
 
     def take(self, now: float, most: int, number: int = 1) -> float:
         """Take `number` messages, and return the remaining credit, which can be negative."""
         passed, self._at = now - self._at, now
-        self.left = min(self.left + passed * self._per_s, max(1, most) * self._per_request) - number
-        return self.left
+        self.remaining = min(self.remaining + passed * self._per_s, max(1, most) * self._per_request) - number
+        return self.remaining

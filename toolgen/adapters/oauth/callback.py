@@ -113,9 +113,9 @@ class OAuthCallback:
 
     async def _waiting(self, authorization: Authorization) -> Suspended | None:
         """Return the suspended call that has shown the page of an authorization."""
-        for asked in await self._runtime.suspensions.list(authorization.session_id or None):
-            if asked.request is not None and asked.request.get("address") == authorization.address:
-                return asked
+        for suspended in await self._runtime.suspensions.list(authorization.session_id or None):
+            if suspended.request is not None and suspended.request.get("address") == authorization.address:
+                return suspended
         return None
 
     async def __call__(

@@ -82,11 +82,11 @@ class BodyDeadline:
         self._timeout_s = timeout_s
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        whole: list[Message] = []
+        received: list[Message] = []
         is_done = asyncio.get_running_loop().time() + self._timeout_s
 
         async def in_time() -> Message:
-            if whole:
+            if received:
                 return await receive()
             with waits_for_client(scope):
                 async with asyncio.timeout_at(is_done):
@@ -94,7 +94,7 @@ class BodyDeadline:
             if message["type"] != "http.request":
                 raise ClientDisconnect
             if not message.get("more_body", False):
-                whole.append(message)
+                received.append(message)
             return message
 
         try:
@@ -102,7 +102,7 @@ class BodyDeadline:
         except ClientDisconnect:
             return  # no client to respond to
         except TimeoutError:
-            if whole:
+            if received:
                 raise
             text = f"the body did not come within {self._timeout_s:g} seconds"
             await PlainTextResponse(text, 408, {"Connection": "close"})(scope, receive, send)

@@ -41,7 +41,7 @@ class _Channel:
 
     def __init__(self) -> None:
         self.takers: list[Callable[[bytes], None]] = []
-        self.is_heard = asyncio.Event()
+        self.is_listening = asyncio.Event()
         self._number = ""
         self._parts: list[str] = []
 
@@ -115,7 +115,7 @@ class PostgresReports:
         if self._listening is None or self._listening.done():
             self._listening = asyncio.create_task(self._listen())
         try:
-            await channel.is_heard.wait()
+            await channel.is_listening.wait()
             yield
         finally:
             channel.takers.remove(take)
@@ -140,36 +140,36 @@ class PostgresReports:
                 connection = await self.database.connect()
                 try:
                     is_away = False
-                    await self._hear(connection)
+                    await self._receive(connection)
                 finally:
                     connection.pgconn.finish()
             except (StoreError, psycopg.Error) as error:
                 for channel in self._channels.values():
-                    channel.is_heard.clear()
+                    channel.is_listening.clear()
                 if not is_away:
                     log.warning("reports of other processes were missed: %s", error)
                 is_away = True
                 await asyncio.sleep(_PAUSE_S)
 
-    async def _hear(self, connection: PostgresConnection) -> None:
+    async def _receive(self, connection: PostgresConnection) -> None:
         """Process the notifications of a connection until there are no listeners.
 
         Raises:
             psycopg.Error: The connection broke.
         """
         connection.add_notify_handler(lambda notify: self._take(notify.channel, notify.payload))
-        heard: set[str] = set()
+        listened_channels: set[str] = set()
         while self._channels:
             self._changed.clear()
             wanted = set(self._channels)
-            words = [f'LISTEN "{name}"' for name in wanted - heard] + [
-                f'UNLISTEN "{name}"' for name in heard - wanted
+            statements = [f'LISTEN "{name}"' for name in wanted - listened_channels] + [
+                f'UNLISTEN "{name}"' for name in listened_channels - wanted
             ]
-            for statement in words:
+            for statement in statements:
                 await connection.execute(statement.encode())
-            heard = wanted
+            listened_channels = wanted
             for name in wanted & self._channels.keys():
-                self._channels[name].is_heard.set()
+                self._channels[name].is_listening.set()
             await self._until_changed(connection)
 
     async def _until_changed(self, connection: PostgresConnection) -> None:

@@ -70,11 +70,11 @@ class PostgresEventStore:
 
     async def read(self, *, run_id: str | None = None, session_id: str | None = None) -> tuple[Event, ...]:
         """Return the events of a run, of a session, or all of them, in their order."""
-        asked = {"run_id": run_id, "session_id": session_id}
-        wanted = {column: value for column, value in asked.items() if value is not None}
-        which = "".join(f" AND {column} = ?" for column in wanted)
+        columns = {"run_id": run_id, "session_id": session_id}
+        conditions = {column: value for column, value in columns.items() if value is not None}
+        which = "".join(f" AND {column} = ?" for column in conditions)
         query = f"SELECT document FROM event WHERE true{which} ORDER BY number"
-        rows = await self.database.read(lambda tx: tx.rows(query, *wanted.values()))
+        rows = await self.database.read(lambda tx: tx.rows(query, *conditions.values()))
         return tuple(from_json(json.loads(document)) for (document,) in rows)
 
     async def forget(

@@ -65,28 +65,28 @@ class Bindings:
         Raises:
             MCPServerError: A pinned tool changed, and `on_change` refuses the whole list.
         """
-        made = self._of_lists.get(listing)
-        if made is None:
-            made = self._of_lists[listing] = await self._bound(listing)
-        return made
+        tools = self._of_lists.get(listing)
+        if tools is None:
+            tools = self._of_lists[listing] = await self._bound(listing)
+        return tools
 
     async def _bound(self, listing: ServerListing) -> ListedTools:
         portable = portable_names(tool.name for tool in listing.tools)
         names = wire_names(portable, self._prefix)
         tools: list[BoundTool] = []
         left_out = {f"{self._ids}.{shown}": reason for shown, reason in listing.left_out.items()}
-        left, left_of_patterns, of_turn = WORK_OF_A_LIST, PATTERN_WORK_OF_A_LIST, 0
+        remaining_work, remaining_pattern_work, of_turn = WORK_OF_A_LIST, PATTERN_WORK_OF_A_LIST, 0
         for number, tool in enumerate(listing.tools, 1):
             id_ = f"{self._ids}.{portable[tool.name]}"
             changed = "" if self._pins is None else self._pins.changed(tool)
             work, of_patterns = work_of(tool)
-            if work > left:
+            if work > remaining_work:
                 bound: BoundTool | str = changed or _TOO_MUCH
-            elif of_patterns > left_of_patterns:
+            elif of_patterns > remaining_pattern_work:
                 bound = changed or _TOO_MUCH_OF_PATTERNS
             else:
-                left -= work
-                left_of_patterns -= of_patterns
+                remaining_work -= work
+                remaining_pattern_work -= of_patterns
                 bound = changed or await self._tool_of(tool, id_, names[tool.name], work)
             if isinstance(bound, BoundTool):
                 tools.append(bound)

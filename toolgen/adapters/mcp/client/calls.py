@@ -23,11 +23,11 @@ from .errors import (
     MCPServerError,
     RefusedError,
     ServerFailedError,
-    named,
     shortened,
+    shown_name,
 )
 from .failures import unavailable, unreadable
-from .questions import ResumedRequest, asked, next_question, resumed_by
+from .questions import ResumedRequest, first_question, next_question, resumed_by
 from .results import outcome_of
 from .tools import ServerTool
 
@@ -91,9 +91,9 @@ class ToolCaller:
             log.warning("a call of %s was not made: %s", tool.spec.id, error)
             raise unavailable(tool.spec, self._gone()) from None
         except MCPError as error:
-            raise ToolError(f"{tool.spec.name}: {named(error.message, 2_000)}") from None
+            raise ToolError(f"{tool.spec.name}: {shown_name(error.message, 2_000)}") from None
         if isinstance(answer, types.InputRequiredResult):
-            question = asked(answer, tool.spec)
+            question = first_question(answer, tool.spec)
             assert question is not None, "a state alone was given back"
             return question
         return outcome_of(answer, tool.spec, self._server, has_schema=tool.has_output_schema)
@@ -200,6 +200,6 @@ def _progress_of(ctx: ToolContext, silence: _Silence) -> ProgressFnT | None:
         silence.restart()
         if ctx.report is not None:
             fraction = min(1.0, max(0.0, progress / total)) if total else None
-            ctx.progress(fraction, named(message or ""))
+            ctx.progress(fraction, shown_name(message or ""))
 
     return report

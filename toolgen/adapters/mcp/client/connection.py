@@ -68,7 +68,7 @@ class ServerConnection:
     ) -> None:
         """Store the transport, the seconds for an answer, and the seconds for which a list is valid."""
         self._name = name
-        self._intake = Intake(name, clock, self._spoil, self._fail)
+        self._intake = Intake(name, clock, self._mark_list_changed, self._fail)
         self._transport = partial(transport, self._intake)
         self._connect_s = connect_s
         self._list_s = list_s
@@ -214,7 +214,7 @@ class ServerConnection:
                     if error.code != types.HEADER_MISMATCH:
                         raise
                     # The headers come from the listed schema, which has changed (MCP 2026-07-28, Transports).
-                    self._spoil()
+                    self._mark_list_changed()
                     await self.listing()
                     return await self._send(request, progress)
             except ValidationError as error:
@@ -368,11 +368,11 @@ class ServerConnection:
         with suppress(MCPError, TimeoutError, RuntimeError):  # no such stream: the list expires
             async with self._connected.listen(tools_list_changed=True) as events:
                 async for _ in events:
-                    self._spoil()
+                    self._mark_list_changed()
 
     async def _take_message(self, message: object) -> None:
         if isinstance(message, types.ToolListChangedNotification):
-            self._spoil()
+            self._mark_list_changed()
         elif isinstance(message, Exception) and not self._garbage:
             self._garbage = f"something that is not a JSON-RPC message: {shortened(str(message))}"
 
@@ -380,6 +380,6 @@ class ServerConnection:
     def _is_changed(self) -> bool:
         return self._changes != self._listed_changes
 
-    def _spoil(self) -> None:
+    def _mark_list_changed(self) -> None:
         self._log.log(logging.INFO, "the MCP server %r changed its list of tools", self._name)
         self._changes += 1

@@ -123,7 +123,7 @@ class Elicitations:
 
     async def _result(self, callback: OnElicitation, question: FormQuestion) -> types.ElicitResult:
         """Return the host's answer; cancelled if the callback fails or its answer does not fit."""
-        asked = Elicitation(
+        elicitation = Elicitation(
             server=self._server,
             message=question.message,
             schema=question.schema,
@@ -132,7 +132,7 @@ class Elicitations:
         )
         try:
             with Contained():
-                answer = await callback(asked)
+                answer = await callback(elicitation)
         except Exception as error:  # noqa: BLE001 - author code; logged, and the question is cancelled
             log_failure(log, error, "a question of the MCP server %r cannot be answered", self._server)
             return _CANCELLED

@@ -77,7 +77,7 @@ def shortened(text: str, longest: int = _LONGEST_REASON) -> str:
     return shown if len(text) <= longest else f"{shown}…"
 
 
-def named(text: str, longest: int = _LONGEST_REASON) -> str:
+def shown_name(text: str, longest: int = _LONGEST_REASON) -> str:
     """Return the beginning of a name or line from a server, without invisible characters."""
     text = plain_spaces(text).replace("\n", " ").strip()
     shown = visible(text[:longest])

@@ -12,7 +12,7 @@ import mcp_types as types
 from toolgen.runtime import FieldIssue, OutcomeUnknownError, RetryHint, ToolError, ToolSpec
 from toolgen.shapes.constraints import IssueCode
 
-from .errors import cleaned, named
+from .errors import cleaned, shown_name
 
 _MOST_ISSUES: Final = 20
 _LONGEST: Final = 8_000
@@ -92,7 +92,9 @@ def _issues(documents: object) -> Iterator[FieldIssue]:
         match document:
             case {"path": str(path), "constraint": str(code), "message": str(message)} if code in _CODES:
                 constraint: Any = code
-                yield FieldIssue(keys=_keys(path), constraint=constraint, message=named(message)).shortened()
+                yield FieldIssue(
+                    keys=_keys(path), constraint=constraint, message=shown_name(message)
+                ).shortened()
             case _:
                 pass
 

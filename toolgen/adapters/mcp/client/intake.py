@@ -135,7 +135,7 @@ class Intake:
         is_reply = message[:64].lstrip().startswith(b"{") and is_answer(message)
         if not self._has_credit(is_reply, is_request=not is_reply and id_of(message) is not None):
             return None
-        return self.measured(message, id_of(message)) if is_reply else self._unasked(message, id_of(message))
+        return self.measured(message, id_of(message)) if is_reply else self._admitted(message, id_of(message))
 
     def measured(self, answer: bytes, request_id: object) -> bytes:
         """Return an answer to a request, or the error that replaces it if it exceeds a limit.
@@ -175,7 +175,7 @@ class Intake:
         mark, _, reason = str((facts or {}).get(_EXCEEDED, "")).partition(" ")
         return reason if mark == self._mark else ""
 
-    def _unasked(self, message: bytes, request_id: int | str | None) -> bytes | None:
+    def _admitted(self, message: bytes, request_id: int | str | None) -> bytes | None:
         """Return a notification or request of the server.
 
         If a request exceeds the limits, return only its method, so that it is answered; for a question,
@@ -188,8 +188,8 @@ class Intake:
         if request_id is not None and method == _ASKS:
             facts = {_EXCEEDED: f"{self._mark} has {too_much}"}
             empty = {"message": "", "requestedSchema": {"type": "object", "properties": {}}, "_meta": facts}
-            asked = {"jsonrpc": "2.0", "id": request_id, "method": method, "params": empty}
-            return json.dumps(asked).encode()
+            request = {"jsonrpc": "2.0", "id": request_id, "method": method, "params": empty}
+            return json.dumps(request).encode()
         what = "a message of the MCP server %r was not read: it has %s"
         self._log.log(logging.WARNING, what, self._server, too_much)
         if request_id is None:
@@ -198,19 +198,19 @@ class Intake:
 
     def _has_credit(self, is_reply: bool, is_request: bool) -> bool:
         now = self._clock()
-        left = self._messages.take(now, self._open)
-        if left < -MOST_DROPPED:
+        remaining_credit = self._messages.take(now, self._open)
+        if remaining_credit < -MOST_DROPPED:
             most = MOST_MESSAGES + MOST_DROPPED
             raise MCPServerError(f"it sent more than {most} messages for one request")
         if is_request and self._requests.take(now, self._open) < 0:
             raise MCPServerError(f"it asked more than {MOST_REQUESTS} times for one request")
         if is_reply and self._answers.take(now, self._open) < 0:
             raise MCPServerError(f"it answered more than {MOST_REQUESTS} times for one request")
-        if left >= 0:
+        if remaining_credit >= 0:
             self._is_dropping = False
         elif not self._is_dropping:
             self._is_dropping = True
             what = "it sent more than %d messages for one request; further notifications are dropped"
             self._log.log(logging.WARNING, f"the MCP server %r: {what}", self._server, MOST_MESSAGES)
             self._dropped()
-        return left >= 0 or is_reply or is_request
+        return remaining_credit >= 0 or is_reply or is_request

@@ -52,7 +52,7 @@ def resumed_by(ctx: ToolContext) -> ResumedRequest:
     return ResumedRequest(responses=responses, state=facts["state"], further=further)
 
 
-def asked(answer: types.InputRequiredResult, spec: ToolSpec) -> Unfinished | None:
+def first_question(answer: types.InputRequiredResult, spec: ToolSpec) -> Unfinished | None:
     """Return the first question of a server; None if it has no question and only requests its state back.
 
     Raises:

@@ -25,7 +25,7 @@ from toolgen.runtime import (
 )
 from toolgen.shapes.foreign.normal_form import described_link
 
-from .errors import named
+from .errors import shown_name
 from .failures import failure_of, malformed
 
 _MOST_BLOCKS: Final = 1_000
@@ -79,11 +79,11 @@ def _decoded(value: Json, spec: ToolSpec, server: str) -> Any:
 
 def _repeats(text: str, value: object) -> bool:
     """Return whether a text repeats the value or an object's only member, as JSON or literally."""
-    held = [value, *(value.values() if isinstance(value, dict) and len(value) == 1 else ())]
-    if text in [text_ for text_ in held if isinstance(text_, str)]:
+    candidates = [value, *(value.values() if isinstance(value, dict) and len(value) == 1 else ())]
+    if text in [text_ for text_ in candidates if isinstance(text_, str)]:
         return True
     try:
-        return json.loads(text) in held
+        return json.loads(text) in candidates
     except (ValueError, RecursionError):
         return False
 
@@ -100,9 +100,9 @@ def _contents(block: types.ContentBlock, spec: ToolSpec, server: str) -> Iterato
         case types.ResourceLink():
             yield ResourceContent(
                 uri=str(block.uri),
-                name=named(block.name),
+                name=shown_name(block.name),
                 media_type=block.mime_type or "",
-                description=described_link(str(block.uri), named(block.description or "")),
+                description=described_link(str(block.uri), shown_name(block.description or "")),
                 size=block.size,
             )
         case types.EmbeddedResource(resource=types.TextResourceContents() as resource):

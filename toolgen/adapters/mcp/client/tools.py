@@ -20,7 +20,7 @@ from toolgen.shapes.foreign.normal_form import UnsafeError, normal_form, safe_te
 from toolgen.shapes.foreign.repairs import repair
 from toolgen.shapes.naming import LONGEST_NAME, class_name
 
-from .errors import MCPServerError, named, shortened
+from .errors import MCPServerError, shortened, shown_name
 from .listing import tool_digest
 
 META: Final = "mcp"
@@ -102,7 +102,7 @@ def server_tool(
             result=_codec(tool.output_schema or {}, class_name(name, "result"), tool, toolset, longest),
             icons=_icons(tool),
             annotations=hints_of(tool.annotations),
-            meta={META: {"server": toolset, "tool": named(tool.name, _LONGEST_NAME), "untrusted": True}},
+            meta={META: {"server": toolset, "tool": shown_name(tool.name, _LONGEST_NAME), "untrusted": True}},
             timeout=timeout_s,
         ),
     )
@@ -117,7 +117,7 @@ def hints_of(annotations: types.ToolAnnotations | None) -> dict[Hint, bool]:
 def _title(tool: types.Tool) -> str:
     """Return the title; the tool's own title precedes the one in its annotations (MCP 2025-06-18, Tools)."""
     title = tool.title or (tool.annotations.title if tool.annotations is not None else None)
-    return named(title or tool.name, _LONGEST_TITLE)
+    return shown_name(title or tool.name, _LONGEST_TITLE)
 
 
 def _icons(tool: types.Tool) -> tuple[Icon, ...]:
@@ -142,4 +142,4 @@ def _codec(schema: dict[str, Json], name: str, tool: types.Tool, toolset: str, l
     except UnsafeError as error:
         raise MCPServerError(f"{what}, but in the JSON Schema of {name} {error}") from error
     except ToolgenError as error:
-        raise MCPServerError(f"{what}, but {named(error.message)}", hint=error.hint) from error
+        raise MCPServerError(f"{what}, but {shown_name(error.message)}", hint=error.hint) from error

@@ -129,7 +129,7 @@ class MCPToolset:
         self._caller = ToolCaller(name, self._lease, sleep)
         self._executor = MCPExecutor(self._caller, pins_texts=on_change != "accept")
         self._pins = Pins(name, on_change) if pin else None
-        self._bindings = Bindings(self._ids, self.own_prefix, self._made, self._pins)
+        self._bindings = Bindings(self._ids, self.own_prefix, self._create_tool, self._pins)
 
     def __repr__(self) -> str:
         return f"MCPToolset({self.name!r}, {self._server!r})"
@@ -168,16 +168,16 @@ class MCPToolset:
         async with self._lease(meta) as connection:
             return await connection.listing()
 
-    def _made(self, tool: types.Tool, id_: str, wire_name: str) -> BoundTool | str:
+    def _create_tool(self, tool: types.Tool, id_: str, wire_name: str) -> BoundTool | str:
         try:
-            made = server_tool(
+            method = server_tool(
                 tool, id_, wire_name, self.name, longest=self._longest, timeout_s=self._total_s
             )
         except MCPServerError as error:
             return error.message
         pin = "" if self._pins is None else self._pins.of(tool.name)
-        made = replace(made, pin=pin, silence_s=self._call_s)
-        return BoundTool(spec=made.spec, execute=_Method(self._caller, made))
+        method = replace(method, pin=pin, silence_s=self._call_s)
+        return BoundTool(spec=method.spec, execute=_Method(self._caller, method))
 
     @asynccontextmanager
     async def _lease(self, meta: CallMeta) -> AsyncIterator[ServerConnection]:

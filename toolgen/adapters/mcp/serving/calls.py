@@ -25,7 +25,7 @@ from toolgen.waiting.unfit import MOST_MISFITS, asks_again
 from ...ports.requests import waits_for_client
 from .changes import ListChanges
 from .executing import CallSlot, ExecutingCalls, slot_of
-from .forms import ASKED, answer_of, form_of, input_required, token_of
+from .forms import REQUEST_KEY, answer_of, form_of, input_required, token_of
 from .identity import Context, Identities, call_name, is_modern, scope_of
 from .listing import ListedTool, Listing, page_of
 from .progress import progress_relay
@@ -35,11 +35,11 @@ from .waits import Approvals as Approvals
 from .waits import (
     WhyNot,
     cannot_ask,
-    keeps_waits,
-    kept_result,
-    taken_back_result,
+    stored_result,
+    stores_suspensions,
     unfit_result,
     waiting_below_result,
+    withdrawn_result,
 )
 
 Answered: TypeAlias = types.CallToolResult | types.InputRequiredResult
@@ -163,10 +163,10 @@ class ToolCalls:
     async def _answered(self, request: _Request) -> Answered:
         params, meta = request.params, request.meta
         if params.request_state is not None:
-            token, misfits = token_of(params.request_state)
-            asked = await self._suspended(request, token)
-            async with progress_relay(self._runtime, request.ctx, asked.call.tool_call_id):
-                return await self._after_round(request, asked, misfits)
+            token, rejections = token_of(params.request_state)
+            suspended = await self._suspended(request, token)
+            async with progress_relay(self._runtime, request.ctx, suspended.call.tool_call_id):
+                return await self._after_round(request, suspended, rejections)
         async with progress_relay(self._runtime, request.ctx, meta.tool_call_id):
             try:
                 result = await self._called(request)
@@ -185,45 +185,47 @@ class ToolCalls:
         )
 
     async def _completed(
-        self, request: _Request, result: ToolResult, misfits: int = 0, note: str = ""
+        self, request: _Request, result: ToolResult, rejections: int = 0, note: str = ""
     ) -> Answered:
         """Return a result. If the call is suspended, ask a person first or return the question.
 
         After too many rejected answers to one question, the call stays suspended without asking again.
         """
-        while (asked := result.suspension) is not None and result.status == "suspended":
-            if (why := cannot_ask(asked, request.ctx, self._approvals, self._runtime)) is not None:
-                return await self._unasked(request, asked, why)
-            if misfits == MOST_MISFITS:
-                return unfit_result(asked, note)
+        while (suspended := result.suspension) is not None and result.status == "suspended":
+            if (why := cannot_ask(suspended, request.ctx, self._approvals, self._runtime)) is not None:
+                return await self._result_without_asking(request, suspended, why)
+            if rejections == MOST_MISFITS:
+                return unfit_result(suspended, note)
             if request.is_modern:
-                return input_required(asked, note, misfits)
-            if (elicited := await self._elicited(request, asked, note)) is None:
-                return await self._left(request, asked)
+                return input_required(suspended, note, rejections)
+            if (elicited := await self._elicited(request, suspended, note)) is None:
+                return await self._disconnected_result(request, suspended)
             try:
-                result, misfits, note = await self._tried(request, asked, elicited, misfits)
+                result, rejections, note = await self._after_answer(request, suspended, elicited, rejections)
             except SuspensionError as error:
-                return _refused(asked, error)
+                return _refused(suspended, error)
         return self._final(request, result)
 
-    async def _after_round(self, request: _Request, asked: Suspended, misfits: int) -> Answered:
+    async def _after_round(self, request: _Request, suspended: Suspended, rejections: int) -> Answered:
         """Return the outcome of a suspended call with the answer that its client sent in a new request.
 
         The question can come from another server with the same secret, which accepts approvals that this one
         does not.
         """
-        if (why := cannot_ask(asked, request.ctx, self._approvals, self._runtime)) is not None:
-            return await self._unasked(request, asked, why)
-        elicited = (request.params.input_responses or {}).get(ASKED)
+        if (why := cannot_ask(suspended, request.ctx, self._approvals, self._runtime)) is not None:
+            return await self._result_without_asking(request, suspended, why)
+        elicited = (request.params.input_responses or {}).get(REQUEST_KEY)
         if not isinstance(elicited, types.ElicitResult):
-            return input_required(asked, "", misfits)
+            return input_required(suspended, "", rejections)
         try:
-            return await self._completed(request, *await self._tried(request, asked, elicited, misfits))
+            return await self._completed(
+                request, *await self._after_answer(request, suspended, elicited, rejections)
+            )
         except SuspensionError as error:
-            return _refused(asked, error)
+            return _refused(suspended, error)
 
-    async def _tried(
-        self, request: _Request, asked: Suspended, elicited: types.ElicitResult, misfits: int
+    async def _after_answer(
+        self, request: _Request, suspended: Suspended, elicited: types.ElicitResult, rejections: int
     ) -> tuple[ToolResult, int, str]:
         """Return the result after an answer, the number of rejected answers to its question, and the reason.
 
@@ -231,11 +233,11 @@ class ToolCalls:
             SuspensionError: The answer is not accepted, and no other answer would be.
         """
         try:
-            result = await self._answered_by(request, asked, elicited)
+            result = await self._answered_by(request, suspended, elicited)
         except BadAnswerError as error:
-            same = ToolResult(tool=asked.tool, status="suspended", suspensions=(asked,))
-            return same, misfits + 1, error.message
-        return result, misfits + 1 if asks_again(asked, result.suspension) else 0, ""
+            same = ToolResult(tool=suspended.tool, status="suspended", suspensions=(suspended,))
+            return same, rejections + 1, error.message
+        return result, rejections + 1 if asks_again(suspended, result.suspension) else 0, ""
 
     async def _suspended(self, request: _Request, token: str) -> Suspended:
         """Return the call that a state names; the SDK has verified that the state belongs to this request.
@@ -251,22 +253,24 @@ class ToolCalls:
                 "session",
             )
         try:
-            asked = await self._runtime.suspensions.show(token, session_id=request.meta.session_id)
+            suspended = await self._runtime.suspensions.show(token, session_id=request.meta.session_id)
         except SuspensionError as error:
             raise MCPError(INVALID_PARAMS, error.message) from None
-        if asked.call.tool != request.entry.spec.id:
+        if suspended.call.tool != request.entry.spec.id:
             raise MCPError(INVALID_PARAMS, "the requestState belongs to another tool")
-        if asked.requested_by != request.meta.requested_by:
+        if suspended.requested_by != request.meta.requested_by:
             raise MCPError(INVALID_PARAMS, "the requestState belongs to another caller")
-        return asked
+        return suspended
 
-    async def _elicited(self, request: _Request, asked: Suspended, note: str) -> types.ElicitResult | None:
+    async def _elicited(
+        self, request: _Request, suspended: Suspended, note: str
+    ) -> types.ElicitResult | None:
         """Return the client's answer to `elicitation/create`; None if it disconnected over HTTP.
 
         A client error counts as *cancel*.
         """
-        form, elicited = form_of(asked, note), None
-        async with self._cancelled_with(request, asked), self._gives_way(request):
+        form, elicited = form_of(suspended, note), None
+        async with self._cancelled_with(request, suspended), self._gives_way(request):
             try:
                 elicited = await request.ctx.session.elicit_form(
                     form.message, form.requested_schema, request.ctx.request_id
@@ -282,19 +286,19 @@ class ToolCalls:
             async with request.slot.asking():
                 yield
 
-    async def _left(self, request: _Request, asked: Suspended) -> types.CallToolResult:
+    async def _disconnected_result(self, request: _Request, suspended: Suspended) -> types.CallToolResult:
         """Return the result of a call whose client disconnected; it stays suspended if it is stored.
 
         Raises:
             SuspensionError: The question was answered elsewhere.
         """
-        if keeps_waits(self._runtime) or request.name is not None:
-            return kept_result(asked)
-        await self._take_back(asked, request.meta, _WHY_GONE)
-        return taken_back_result(asked, _WHY_GONE)
+        if stores_suspensions(self._runtime) or request.name is not None:
+            return stored_result(suspended)
+        await self._withdraw(suspended, request.meta, _WHY_GONE)
+        return withdrawn_result(suspended, _WHY_GONE)
 
     async def _answered_by(
-        self, request: _Request, asked: Suspended, elicited: types.ElicitResult
+        self, request: _Request, suspended: Suspended, elicited: types.ElicitResult
     ) -> ToolResult:
         """Return the result of a call after a person accepted, declined or cancelled its form.
 
@@ -304,65 +308,65 @@ class ToolCalls:
         meta = request.meta
         answer: Json
         if elicited.action == "accept":
-            answer = answer_of(asked, elicited.content or {})
-        elif elicited.action == "decline" and asked.kind == "confirmation":
+            answer = answer_of(suspended, elicited.content or {})
+        elif elicited.action == "decline" and suspended.kind == "confirmation":
             answer = {"approved": False}
         else:
-            return await self._take_back(
-                asked, meta, f"the client answered the question with {elicited.action}"
+            return await self._withdraw(
+                suspended, meta, f"the client answered the question with {elicited.action}"
             )
-        async with self._cancelled_with(request, asked):
+        async with self._cancelled_with(request, suspended):
             return await self._runtime.suspensions.within(request.offered).answer_as_caller(
-                asked.token, answer, session_id=meta.session_id, by=meta.requested_by, is_detached=True
+                suspended.token, answer, session_id=meta.session_id, by=meta.requested_by, is_detached=True
             )
 
-    async def _delivered(self, request: _Request, asked: Suspended) -> Answered:
+    async def _delivered(self, request: _Request, suspended: Suspended) -> Answered:
         """Return the result of a call that waits for others; if that takes too long, report it as suspended.
 
         The call waits for work, or for an answer to an agent's run that this client is not asked for.
         """
-        async with self._cancelled_with(request, asked):
+        async with self._cancelled_with(request, suspended):
             result = await self._runtime.suspensions.result(
-                asked.token, session_id=request.meta.session_id, wait_s=self._pending_s
+                suspended.token, session_id=request.meta.session_id, wait_s=self._pending_s
             )
         if result.status == "running":
-            return kept_result(asked) if asked.outer is None else waiting_below_result(asked)
+            return stored_result(suspended) if suspended.outer is None else waiting_below_result(suspended)
         return await self._completed(request, result)
 
     async def _cancel_begun(self, meta: CallMeta) -> None:
         """Cancel the run of a call whose request ended just after it was suspended."""
         if self._runtime.engine is None:
             return
-        for asked in await self._runtime.suspensions.list(meta.session_id):
-            if asked.call.tool_call_id == meta.tool_call_id:
-                await self._runtime.runs.cancel(asked.call.run_id, _WHY_CANCELLED)
+        for suspended in await self._runtime.suspensions.list(meta.session_id):
+            if suspended.call.tool_call_id == meta.tool_call_id:
+                await self._runtime.runs.cancel(suspended.call.run_id, _WHY_CANCELLED)
 
-    async def _unasked(self, request: _Request, asked: Suspended, why: WhyNot) -> Answered:
+    async def _result_without_asking(self, request: _Request, suspended: Suspended, why: WhyNot) -> Answered:
         """Return the result of a suspended call if this client is not asked."""
-        if asked.kind == "pending" or asked.outer is not None:
-            return await self._delivered(request, asked)
+        if suspended.kind == "pending" or suspended.outer is not None:
+            return await self._delivered(request, suspended)
         if why == "kept":
-            return kept_result(asked)
+            return stored_result(suspended)
         text = {
             "no_client": "this client cannot show a question (MCP elicitation)",
             "no_engine": "this server does not accept approvals from its client and does not store calls "
             "for later",
         }[why]
-        await self._take_back(asked, request.meta, text)
-        return taken_back_result(asked, text)
+        await self._withdraw(suspended, request.meta, text)
+        return withdrawn_result(suspended, text)
 
-    async def _take_back(self, asked: Suspended, meta: CallMeta, reason: str) -> ToolResult:
+    async def _withdraw(self, suspended: Suspended, meta: CallMeta, reason: str) -> ToolResult:
         """Cancel a suspended call, and return its denied result.
 
         Raises:
             SuspensionError: The question was answered elsewhere.
         """
         return await self._runtime.suspensions.cancel(
-            asked.token, reason, session_id=meta.session_id, by=meta.requested_by, wait_s=None
+            suspended.token, reason, session_id=meta.session_id, by=meta.requested_by, wait_s=None
         )
 
     @asynccontextmanager
-    async def _cancelled_with(self, request: _Request, asked: Suspended) -> AsyncIterator[None]:
+    async def _cancelled_with(self, request: _Request, suspended: Suspended) -> AsyncIterator[None]:
         """Cancel the run of a suspended or resumed call if its request is cancelled or fails.
 
         A call that its client can repeat continues.
@@ -372,7 +376,7 @@ class ToolCalls:
         except (asyncio.CancelledError, MCPError) as error:
             if request.name is None:
                 why = _WHY_FAILED if isinstance(error, MCPError) else _WHY_CANCELLED
-                await _cleaned_up(self._runtime.runs.cancel(asked.call.run_id, why))
+                await _cleaned_up(self._runtime.runs.cancel(suspended.call.run_id, why))
             raise
 
     def _final(self, request: _Request, result: ToolResult) -> types.CallToolResult:
@@ -389,8 +393,8 @@ async def _cleaned_up(work: Awaitable[None]) -> None:
         log_failure(log, error, "the run of a call could not be cancelled")
 
 
-def _refused(asked: Suspended, error: SuspensionError) -> types.CallToolResult:
+def _refused(suspended: Suspended, error: SuspensionError) -> types.CallToolResult:
     """Return the result of a call whose answer is not accepted; without permission, it stays suspended."""
     if isinstance(error, NotAllowedAnswerError):
-        return kept_result(asked, error.message)
+        return stored_result(suspended, error.message)
     return error_result(error.message, UNAVAILABLE)

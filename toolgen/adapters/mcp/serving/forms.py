@@ -17,9 +17,9 @@ from toolgen.contract.printable import printable, printable_lines, visible
 from toolgen.runtime import Suspended
 from toolgen.shapes.constraints import lengths_of, limits_of
 
-ASKED: Final = "answer"
+REQUEST_KEY: Final = "answer"
 """Key of the single request in an `InputRequiredResult`."""
-SCALAR: Final = "answer"
+SCALAR_FIELD: Final = "answer"
 """Name of the single field of a form that asks for one value."""
 _TEXTS: Final = ("title", "description")
 _SHARED: Final = ("type", *_TEXTS, "default")
@@ -38,56 +38,58 @@ _APPROVAL: Final[dict[str, dict[str, Json]]] = {
 }
 
 
-def form_of(asked: Suspended, note: str = "") -> types.ElicitRequestFormParams:
+def form_of(suspended: Suspended, note: str = "") -> types.ElicitRequestFormParams:
     """Return the form for a suspended call; the note tells why it is asked again."""
-    if asked.kind == "confirmation":
-        properties = {**_APPROVAL, **_payload_fields(asked.answer_schema)}
+    if suspended.kind == "confirmation":
+        properties = {**_APPROVAL, **_payload_fields(suspended.answer_schema)}
         required = ["approved"]
-    elif _is_object(asked.answer_schema):
-        properties = {name: _field(part) for name, part in asked.answer_schema.get("properties", {}).items()}
-        required = list(asked.answer_schema.get("required", ()))
+    elif _is_object(suspended.answer_schema):
+        fields = suspended.answer_schema.get("properties", {})
+        properties = {name: _field(part) for name, part in fields.items()}
+        required = list(suspended.answer_schema.get("required", ()))
     else:
-        properties, required = {SCALAR: _field(asked.answer_schema)}, [SCALAR]
+        properties, required = {SCALAR_FIELD: _field(suspended.answer_schema)}, [SCALAR_FIELD]
     schema: dict[str, Any] = {"type": "object", "properties": properties, "required": required}
-    return types.ElicitRequestFormParams(message=_message(asked, note), requested_schema=schema)
+    return types.ElicitRequestFormParams(message=_message(suspended, note), requested_schema=schema)
 
 
-def input_required(asked: Suspended, note: str = "", misfits: int = 0) -> types.InputRequiredResult:
+def input_required(suspended: Suspended, note: str = "", rejections: int = 0) -> types.InputRequiredResult:
     """Return the result that asks the client for an answer.
 
     The state, which the SDK seals, contains the token of the call, and the number of rejected answers so far.
     """
-    request = types.ElicitRequest(params=form_of(asked, note))
-    state = f"{misfits} {asked.token}" if misfits else asked.token
-    return types.InputRequiredResult(input_requests={ASKED: request}, request_state=state)
+    request = types.ElicitRequest(params=form_of(suspended, note))
+    state = f"{rejections} {suspended.token}" if rejections else suspended.token
+    return types.InputRequiredResult(input_requests={REQUEST_KEY: request}, request_state=state)
 
 
 def token_of(state: str) -> tuple[str, int]:
     """Return the token in a state of `input_required`, and the number of rejected answers so far."""
-    misfits, _, token = state.rpartition(" ")
-    return token, int(misfits or 0)
+    rejections, _, token = state.rpartition(" ")
+    return token, int(rejections or 0)
 
 
-def answer_of(asked: Suspended, content: Mapping[str, Any]) -> Json:
+def answer_of(suspended: Suspended, content: Mapping[str, Any]) -> Json:
     """Return the answer in a filled form, as `Runtime.suspensions.answer` accepts it."""
-    if asked.kind == "confirmation":
+    if suspended.kind == "confirmation":
         answer: dict[str, Json] = {key: content[key] for key in _DECISION if key in content}
-        fields = _payload_fields(asked.answer_schema)
+        fields = _payload_fields(suspended.answer_schema)
         payload = {key: content[key] for key in fields if content.get(key) is not None}
         if content.get("grant") is not None and "grant" not in fields:  # forms do not ask for a grant
             answer["grant"] = content["grant"]
         return {**answer, "payload": payload} if payload else answer
-    return dict(content) if _is_object(asked.answer_schema) else content.get(SCALAR)
+    return dict(content) if _is_object(suspended.answer_schema) else content.get(SCALAR_FIELD)
 
 
-def _message(asked: Suspended, note: str) -> str:
+def _message(suspended: Suspended, note: str) -> str:
     """Return all text that the person must see, with hidden characters escaped."""
-    lines = [note, asked.question, "" if asked.preview == asked.question else asked.preview, asked.reason]
+    preview = "" if suspended.preview == suspended.question else suspended.preview
+    lines = [note, suspended.question, preview, suspended.reason]
     shown = [printable(line) for line in lines if line]
-    if asked.kind == "confirmation":
-        arguments = json.dumps(asked.arguments, ensure_ascii=False)
-        shown.append(f"Tool {asked.tool}, arguments: {visible(arguments)}")
-    return "\n".join(shown) or f"{asked.tool} asks"
+    if suspended.kind == "confirmation":
+        arguments = json.dumps(suspended.arguments, ensure_ascii=False)
+        shown.append(f"Tool {suspended.tool}, arguments: {visible(arguments)}")
+    return "\n".join(shown) or f"{suspended.tool} asks"
 
 
 def _is_object(schema: Mapping[str, Json]) -> bool:

@@ -57,11 +57,11 @@ class Listing:
         if cached is not None:  # the cache holds the spec, so no other spec has its id
             self._cache.move_to_end(key)
             return cached[1]
-        made = _entry(spec, is_modern)
-        self._cache[key] = (spec, made)
+        entry = _entry(spec, is_modern)
+        self._cache[key] = (spec, entry)
         while len(self._cache) > _MOST_KEPT:
             self._cache.popitem(last=False)
-        return made
+        return entry
 
 
 def page_of(tools: list[ListedTool], cursor: str | None) -> tuple[list[ListedTool], str | None]:

@@ -137,8 +137,8 @@ class StdinLines:
 
     async def __aiter__(self) -> AsyncIterator[str]:
         async for line in self._lines():
-            if not self._is_request(line) and (left := self._credit.take(self._clock(), 1)) < 0:
-                if left < -MOST_DROPPED:
+            if not self._is_request(line) and (remaining_credit := self._credit.take(self._clock(), 1)) < 0:
+                if remaining_credit < -MOST_DROPPED:
                     log.warning(
                         "closing the connection: the client sent %d messages beyond its requests",
                         _MOST_IN_ALL,

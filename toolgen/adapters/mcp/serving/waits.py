@@ -37,16 +37,16 @@ def known_approvals(approvals: Approvals) -> Approvals:
     return approvals
 
 
-def cannot_ask(asked: Suspended, ctx: Context, approvals: Approvals, runtime: Runtime) -> WhyNot | None:
+def cannot_ask(suspended: Suspended, ctx: Context, approvals: Approvals, runtime: Runtime) -> WhyNot | None:
     """Return why the client is not asked; None if it is asked."""
-    if asked.kind == "pending":
+    if suspended.kind == "pending":
         return "kept"  # the worker delivers the result
-    if asked.kind == "credential" or (asked.kind == "confirmation" and approvals != "elicitation"):
-        return "kept" if keeps_waits(runtime) else "no_engine"
+    if suspended.kind == "credential" or (suspended.kind == "confirmation" and approvals != "elicitation"):
+        return "kept" if stores_suspensions(runtime) else "no_engine"
     return None if shows_forms(ctx.session.client_capabilities) else "no_client"
 
 
-def keeps_waits(runtime: Runtime) -> bool:
+def stores_suspensions(runtime: Runtime) -> bool:
     """Return whether suspended calls outlive the process, so that they can be answered elsewhere."""
     return runtime.engine is not None and runtime.engine.caps.is_durable
 
@@ -57,48 +57,48 @@ def shows_forms(capabilities: types.ClientCapabilities | None) -> bool:
     return elicitation is not None and (elicitation.form is not None or elicitation.url is None)
 
 
-def kept_result(asked: Suspended, why: str = "") -> types.CallToolResult:
+def stored_result(suspended: Suspended, why: str = "") -> types.CallToolResult:
     """Return the result of a call that stays suspended until it is answered elsewhere."""
-    if asked.kind == "pending":
+    if suspended.kind == "pending":
         message = (
             "the work continues, but this call does not return its result; do not call it again for "
             "the same work"
         )
-        return error_result(message, "pending", id=asked.id)
-    what = "approval by a person" if asked.kind == "confirmation" else "an answer"
-    if asked.kind == "credential":
+        return error_result(message, "pending", id=suspended.id)
+    what = "approval by a person" if suspended.kind == "confirmation" else "an answer"
+    if suspended.kind == "credential":
         what = "a credential"
     reason = f": {why}" if why else ""
     message = (
         f"it needs {what}, which this server does not accept from its client{reason}. It is suspended "
-        f"as {asked.id}; `toolgen approve {asked.id}` on the server shows and answers it, and it then runs "
-        "there. Do not call it again for the same work."
+        f"as {suspended.id}; `toolgen approve {suspended.id}` on the server shows and answers it, and it "
+        "then runs there. Do not call it again for the same work."
     )
-    return error_result(message, UNAVAILABLE, id=asked.id)
+    return error_result(message, UNAVAILABLE, id=suspended.id)
 
 
-def unfit_result(asked: Suspended, why: str) -> types.CallToolResult:
+def unfit_result(suspended: Suspended, why: str) -> types.CallToolResult:
     """Return the result of a call that stays suspended after its client's answers were rejected."""
-    message = waiting_message(replace(asked, reason=why or asked.reason))
-    return error_result(message, UNAVAILABLE, id=asked.id)
+    message = waiting_message(replace(suspended, reason=why or suspended.reason))
+    return error_result(message, UNAVAILABLE, id=suspended.id)
 
 
-def waiting_below_result(asked: Suspended) -> types.CallToolResult:
+def waiting_below_result(suspended: Suspended) -> types.CallToolResult:
     """Return the result of a call to an agent whose run is suspended until it is answered elsewhere."""
     message = (
-        f"the agent that does it waits for an answer about {asked.tool}, suspended as {asked.id}; "
-        f"`toolgen approve {asked.id}` on the server shows and answers it. The agent then continues, "
+        f"the agent that does it waits for an answer about {suspended.tool}, suspended as {suspended.id}; "
+        f"`toolgen approve {suspended.id}` on the server shows and answers it. The agent then continues, "
         "but this call does not return its result; do not call it again for the same work"
     )
-    if asked.kind == "pending":
+    if suspended.kind == "pending":
         message = (
-            f"the agent that does it waits for work of {asked.tool} that continues elsewhere. This "
+            f"the agent that does it waits for work of {suspended.tool} that continues elsewhere. This "
             "call does not return its result; do not call it again for the same work"
         )
-    return error_result(message, "pending", id=asked.id)
+    return error_result(message, "pending", id=suspended.id)
 
 
-def taken_back_result(asked: Suspended, why: str) -> types.CallToolResult:
+def withdrawn_result(suspended: Suspended, why: str) -> types.CallToolResult:
     """Return the denied result of a call that nobody could be asked about; the call is cancelled."""
-    what = "approval by a person" if asked.kind == "confirmation" else "an answer from a person"
+    what = "approval by a person" if suspended.kind == "confirmation" else "an answer from a person"
     return error_result(f"it needs {what}, but {why}", UNAVAILABLE)
