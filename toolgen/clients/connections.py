@@ -370,10 +370,10 @@ def _has_surplus(response: httpx.Response) -> bool:
 
     Only h11 knows the data that was read for a connection. If its state is not accessible, assume a surplus.
     """
-    held: object = response.stream
+    stream: object = response.stream
     for name in ("_httpcore_stream", "_stream", "_connection", "_h11_state"):
-        held = getattr(held, name, None)
-    return bool(getattr(held, "trailing_data", (b"unknown",))[0])
+        stream = getattr(stream, name, None)
+    return bool(getattr(stream, "trailing_data", (b"unknown",))[0])
 
 
 def _has_two_lengths(response: httpx.Response) -> bool:

@@ -135,14 +135,16 @@ def _linked(header: str, url: str, keys: TakenNames) -> Json:
     target = next(_targets(header), None)
     if target is None:
         return None
-    whole = urljoin(url, target)
+    absolute_url = urljoin(url, target)
     try:
-        is_same = Origin.of(whole) == Origin.of(url)
+        is_same = Origin.of(absolute_url) == Origin.of(url)
     except ValueError:
         is_same = False
     if not is_same:
         raise PageError("a link to the next page that is at another origin or malformed")
-    query = "&".join(part for part in urlsplit(whole).query.split("&") if name_of_part(part) not in keys)
+    query = "&".join(
+        part for part in urlsplit(absolute_url).query.split("&") if name_of_part(part) not in keys
+    )
     if not query or not _QUERY.fullmatch(query) or not parse_qsl(query, keep_blank_values=True):
         raise PageError("a link to the next page whose query adds nothing to this page, or is malformed")
     return query

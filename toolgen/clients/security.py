@@ -202,11 +202,11 @@ def with_fields(
     if "files" in content or media == "multipart":
         parts = [(name, (None, secret, None)) for name, secret in fields]
         return {"files": [*content.get("files", ()), *parts]}
-    held: bytes = content.get("content") or b""
+    body: bytes = content.get("content") or b""
     if media != "json":
-        return {"content": b"&".join(filter(None, [held, *(_pair(*each).encode() for each in fields)]))}
-    rest = (held if held not in (b"", b"null") else b"{}").removeprefix(b"{")
-    if rest == held:
+        return {"content": b"&".join(filter(None, [body, *(_pair(*each).encode() for each in fields)]))}
+    rest = (body if body not in (b"", b"null") else b"{}").removeprefix(b"{")
+    if rest == body:
         raise ToolError("the credential is part of the body, which is not an object")
     own = json.dumps(dict(fields))[:-1].encode()
     return {"content": own + (b"" if rest == b"}" else b", ") + rest}

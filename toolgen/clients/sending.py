@@ -258,8 +258,8 @@ class _Exchange:
 
     async def _exchanged(self, verb: Verb, url: str, credentials: Applied, *, has_body: bool) -> ServerAnswer:
         base, parts, call = self._method.base, self._parts, self._call
-        there = url.partition("?")[2].split("&")  # a redirect can have kept them
-        if keys := [part for part in credentials.query if part not in there]:
+        url_parts = url.partition("?")[2].split("&")  # a redirect can have kept them
+        if keys := [part for part in credentials.query if part not in url_parts]:
             url = f"{url}{'&' if '?' in url else '?'}{'&'.join(keys)}"
         headers = {"user-agent": "toolgen"} | self._method.connections.headers
         headers |= {"accept": self._method.accept, "accept-encoding": ENCODINGS}

@@ -300,20 +300,20 @@ class _Writer:
             case {"type": "boolean"}:
                 return "Boolean", ()
             case {"type": "array", "items": dict(items)}:
-                type_ = call("ArrayOf", self._whole(items, place))
+                type_ = call("ArrayOf", self._constrained_type(items, place))
                 return type_, constraints_of(node, call("ArrayOf", "Any"))
-            case {"type": "object", "additionalProperties": dict(held)}:
+            case {"type": "object", "additionalProperties": dict(values)}:
                 keys = node.get("propertyNames", {"type": "string"})
                 if keys.get("type") != "string" or "format" in keys:
                     raise NotExpressibleError("the keys of a map are not plain strings")
                 written = with_constraints("String", constraints_of(keys, "String"))
-                type_ = call("MapOf", written, self._whole(held, place))
+                type_ = call("MapOf", written, self._constrained_type(values, place))
                 return type_, constraints_of(node, call("MapOf", "String", "Any"))
             case _ if as_written(node) == {}:
                 return "Any", ()
         raise NotExpressibleError(f"no clause expresses the type {node.get('type')!r}")
 
-    def _whole(self, node: Node, place: str) -> Part:
+    def _constrained_type(self, node: Node, place: str) -> Part:
         """Return a type that includes its constraints."""
         type_, constraints = self._type(node, place)
         return with_constraints(type_, constraints)
@@ -335,7 +335,7 @@ class _Writer:
         rest = without_null(node)
         is_nullable = len(rest) < len(branches)
         if len(rest) == 1 and is_nullable:
-            return call("Nullable", self._whole(rest[0], place))
+            return call("Nullable", self._constrained_type(rest[0], place))
         tag = node.get("discriminator")
         if not isinstance(tag, str):
             raise NotExpressibleError("a union has no discriminator")

@@ -107,8 +107,8 @@ class BuiltDesign:
         """Return the schemas of all objects and unions by name."""
         if self.design is None:
             return {}
-        held = [each for service in self.design.services for each in service.objects]
-        objects = {each.name: each for each in (*held, *self.design.types)}
+        service_objects = [each for service in self.design.services for each in service.objects]
+        objects = {each.name: each for each in (*service_objects, *self.design.types)}
         return schemas_of(objects, self.design.unions)
 
 
@@ -121,7 +121,7 @@ def _call(clause: Any, values: list[Any], keywords: dict[str, Any]) -> Any:
     return clause(*values, **keywords)
 
 
-_made: Final = FunctionType(_call.__code__, {"__name__": "design"})
+_create_clause: Final = FunctionType(_call.__code__, {"__name__": "design"})
 """Creates a clause as a design would, so that the search for the author's call ends here."""
 
 
@@ -169,7 +169,7 @@ class _Builder:
                         values.append(self._built(item, owner, place))
                 if part.clause == "JSONSchema" and isinstance(values[0], str) and values[0] in self._schemas:
                     values[0] = self._schemas[values[0]]
-                clause = _made(value_of(part.clause), values, keywords)
+                clause = _create_clause(value_of(part.clause), values, keywords)
                 vars(clause)["source"] = source
                 return clause
             case Items():

@@ -159,7 +159,7 @@ def _expression(value: object) -> str:
         case tuple():
             return f"({', '.join(map(_expression, value))}{',' if len(value) == 1 else ''})"
         case dict():
-            return f"{{{', '.join(f'{string(key)}: {_expression(held)}' for key, held in value.items())}}}"
+            return f"{{{', '.join(f'{string(key)}: {_expression(part)}' for key, part in value.items())}}}"
         case bytes():
             return repr(value)
         case Decimal():

@@ -24,12 +24,12 @@ def schema_clause(node: Node) -> Part:
         NotExpressibleError: The schema contains objects or references, or is too long to be readable.
     """
     schema = _with_titles(as_written(node))
-    held = literal(schema)
+    literal_schema = literal(schema)
     if any(not part.keys().isdisjoint(_OBJECTS) for part in objects_in(schema)):
         raise NotExpressibleError("an attribute contains objects that clauses cannot express")
-    if len(held.flat) > _LONGEST:
+    if len(literal_schema.flat) > _LONGEST:
         raise NotExpressibleError("an attribute has a long schema that clauses cannot express")
-    return call("JSONSchema", held)
+    return call("JSONSchema", literal_schema)
 
 
 def _with_titles(schema: Any) -> Any:

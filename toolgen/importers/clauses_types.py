@@ -43,7 +43,7 @@ def type_plan(
     inside = {name: [*_uses(class_)] for name, class_ in classes.items()}
     for name, tag in chain(targets(root), *inside.values()):
         uses[name].append(tag)
-    follows = {name: [other for other, _ in held] for name, held in inside.items()}
+    follows = {name: [other for other, _ in uses_of_class] for name, uses_of_class in inside.items()}
     recursive = _recursive(follows)
     named = set()
     tags: dict[str, str] = {}

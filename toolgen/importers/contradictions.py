@@ -162,9 +162,9 @@ class _Rules:
                 return "none of its values satisfies the other keywords"
         reasons: list[str] = []
         is_limited = any(not _BOUNDS.isdisjoint(each) for each in schemas)
-        for holder, held in _HOLDERS if is_limited else ():
+        for holder, kinds_with_size in _HOLDERS if is_limited else ():
             if reason := _crossing(schemas, holder):
-                types -= held
+                types -= kinds_with_size
                 reasons.append(reason)
         if "object" in types and (reason := self._refusal_of_keys(parts, schemas, depth)):
             types -= {"object"}
@@ -186,15 +186,19 @@ class _Rules:
                 return f"{missing[0]!r} is required, but one part of it does not allow this property"
         named = [(_map(schema, "properties"), place) for schema, place in parts]
         for key in required if depth else ():
-            held = [
+            candidates = [
                 (properties[key], f"{place}/properties/{escaped(key)}")
                 for properties, place in named
                 if key in properties
             ]
-            if len(held) == 1 and isinstance(held[0][0], dict) and _JOINING.isdisjoint(held[0][0]):
+            if (
+                len(candidates) == 1
+                and isinstance(candidates[0][0], dict)
+                and _JOINING.isdisjoint(candidates[0][0])
+            ):
                 continue
-            inner = self._parts(held)
-            if (len(held) > 1 or False in (part for part, _ in inner)) and (
+            inner = self._parts(candidates)
+            if (len(candidates) > 1 or False in (part for part, _ in inner)) and (
                 reason := self._refusal(inner, depth - 1)
             ):
                 return f"no value fits the required property {key!r}: {reason}"
@@ -205,7 +209,7 @@ class _Rules:
         if not depth or not any(_list(part, word) for part, _ in parts for word in _UNIONS):
             return ""
         rest: list[Part] = [
-            ({word: held for word, held in part.items() if word not in _UNIONS}, at) for part, at in parts
+            ({word: value for word, value in part.items() if word not in _UNIONS}, at) for part, at in parts
         ]
         for part, place in parts:
             for word in _UNIONS:
@@ -264,8 +268,8 @@ def _is_within(value: Json, schemas: Sequence[dict[str, Any]]) -> bool:
     size = len(value) if isinstance(value, str | list | dict) else value
     return all(
         row.passes(size, limit)
-        for holder, held in _HOLDERS
-        if not held.isdisjoint(kinds)
+        for holder, kinds_with_size in _HOLDERS
+        if not kinds_with_size.isdisjoint(kinds)
         for row, limit in _limits(schemas, holder)
     )
 
@@ -280,10 +284,10 @@ def _limits(schemas: Sequence[dict[str, object]], holder: Holder) -> list[tuple[
 
 
 def _list(schema: object, keyword: str) -> list[object]:
-    held = schema.get(keyword) if isinstance(schema, dict) else None
-    return held if isinstance(held, list) else []
+    value = schema.get(keyword) if isinstance(schema, dict) else None
+    return value if isinstance(value, list) else []
 
 
 def _map(schema: Json, keyword: str) -> dict[str, Any]:
-    held = schema.get(keyword) if isinstance(schema, dict) else None
-    return held if isinstance(held, dict) else {}
+    value = schema.get(keyword) if isinstance(schema, dict) else None
+    return value if isinstance(value, dict) else {}

@@ -336,9 +336,9 @@ def modules_in(part: Part) -> Iterable[str]:
         if isinstance(word, str) and word in PREFIXES:
             yield PREFIXES[word]
         elif isinstance(inner, CodeValue):
-            held = inner.value if isinstance(inner.value, tuple) else (inner.value,)
-            yield from ("dt" for value in held if isinstance(value, dt.date | dt.timedelta))
-            yield from ("decimal" for value in held if isinstance(value, Decimal))
+            values = inner.value if isinstance(inner.value, tuple) else (inner.value,)
+            yield from ("dt" for value in values if isinstance(value, dt.date | dt.timedelta))
+            yield from ("decimal" for value in values if isinstance(value, Decimal))
 
 
 def json_text(schema: Any) -> str:

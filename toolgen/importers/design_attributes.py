@@ -41,9 +41,11 @@ class AttributesWriter:
         if object_.get("additionalProperties"):
             yield Named("open", literal(True))
 
-    def _attribute(self, key: str, property_: Json, held: dict[str, Json], is_required: bool) -> ClauseCall:
+    def _attribute(
+        self, key: str, property_: Json, definitions: dict[str, Json], is_required: bool
+    ) -> ClauseCall:
         if is_sensitive(property_):
-            marked = self._attribute(key, _unmarked(property_), held, is_required)
+            marked = self._attribute(key, _unmarked(property_), definitions, is_required)
             return call("Attribute", *marked.parts, Named("sensitive", literal(True)))
         facts: dict[str, Any] = {"required": [key]} if is_required else {}
         alone = {
@@ -51,7 +53,7 @@ class AttributesWriter:
             "properties": {key: property_},
             **facts,
             "additionalProperties": False,
-            **held,
+            **definitions,
         }
         reading = read(alone, name=self._class_name, arguments=True)
         try:
@@ -63,15 +65,17 @@ class AttributesWriter:
                 raise NotExpressibleError("it cannot be an attribute")
             self._check(part, [(type_.name, type_.text) for type_ in written.types])
         except NotExpressibleError:
-            return self._opaque(key, property_, held, is_required)
+            return self._opaque(key, property_, definitions, is_required)
         self._types.add(written)
         return part
 
-    def _opaque(self, key: str, property_: Any, held: dict[str, Json], is_required: bool) -> ClauseCall:
+    def _opaque(
+        self, key: str, property_: Any, definitions: dict[str, Json], is_required: bool
+    ) -> ClauseCall:
         """Return an attribute whose type is its schema."""
         own = {word: value for word, value in property_.items() if word not in ("description", "default")}
         text = Text(property_["description"]) if property_.get("description") else literal(None)
-        parts = (literal(key), call("JSONSchema", literal({**own, **held})), text)
+        parts = (literal(key), call("JSONSchema", literal({**own, **definitions})), text)
         if is_required:
             return call("Attribute", *parts, Named("required", literal(True)))
         if property_.get("default") is not None:
@@ -113,4 +117,4 @@ def _used(schema: Json, definitions: dict[str, Json]) -> dict[str, Json]:
         new = names & definitions.keys() - used
         used |= new
         waiting += [definitions[name] for name in new]
-    return {name: held for name, held in definitions.items() if name in used}
+    return {name: part for name, part in definitions.items() if name in used}

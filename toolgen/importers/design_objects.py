@@ -89,12 +89,12 @@ def _with_kept_schemas(foreign: Foreign, class_name: str) -> ClauseSource:
     flags: dict[str, Node] = {}
     rest: dict[str, Node] = {}
     for key, property_ in properties.items():
-        held = definitions if key in referring else {}
-        classes, is_exact = _read({"properties": {key: property_}, **held}, class_name)
+        used_definitions = definitions if key in referring else {}
+        classes, is_exact = _read({"properties": {key: property_}, **used_definitions}, class_name)
         flags[key] = {}
         if classes and not is_exact and isinstance(property_, dict):
             plain = _without_flags(property_, classes[class_name]["properties"][key])
-            plain_classes, is_plain = _read({"properties": {key: plain}, **held}, class_name)
+            plain_classes, is_plain = _read({"properties": {key: plain}, **used_definitions}, class_name)
             if is_plain and _is_plain_array(plain_classes[class_name]["properties"][key]):
                 flags[key] = {word: True for word in _FLAGS if property_.get(word) is True}
                 classes, is_exact, property_ = plain_classes, True, plain
@@ -134,7 +134,7 @@ def with_good_examples(shape: ClauseSource) -> ClauseSource:
     """Return the shape without examples that do not fit their schema."""
     root = target(shape.root)
     evaluator = Evaluator({"$defs": shape.classes}, Undecided.AS_MISFIT)
-    asked: dict[str, Node] = {}
+    schemas: dict[str, Node] = {}
     values: list[tuple[str, Any]] = []
     classes: dict[str, Node] = {}
     for name, class_ in shape.classes.items():
@@ -147,11 +147,11 @@ def with_good_examples(shape: ClauseSource) -> ClauseSource:
             schema = as_written(shape.as_written.get(key, property_) if name == root else property_)
             for number, example in enumerate(_examples(property_)):
                 if not evaluator.fits(schema, example):
-                    asked[place := f"{name} {number} {key}"] = schema
+                    schemas[place := f"{name} {number} {key}"] = schema
                     values.append((f"/properties/{escaped(place)}", example))
     if not values:
         return replace(shape, classes=classes)
-    rejected = rejected_values({"properties": asked, "$defs": dict(shape.classes)}, values)
+    rejected = rejected_values({"properties": schemas, "$defs": dict(shape.classes)}, values)
     for name, class_ in classes.items():
         for key, property_ in class_["properties"].items():
             examples = _examples(property_)

@@ -29,15 +29,15 @@ def with_labelled_values(schema: Any, depth: int = 0) -> Any:
         return schema
     changed: dict[str, Any] = {}
     for (key, *rest), inner in children(schema):
-        made = with_labelled_values(inner, depth + 1)
-        if made is not inner:
-            held = changed.setdefault(key, _copied(schema[key]))
+        labelled_part = with_labelled_values(inner, depth + 1)
+        if labelled_part is not inner:
+            container = changed.setdefault(key, _copied(schema[key]))
             if rest:
-                held[int(rest[0]) if isinstance(held, list) else rest[0]] = made
+                container[int(rest[0]) if isinstance(container, list) else rest[0]] = labelled_part
             else:
-                changed[key] = made
-    whole = {**schema, **changed} if changed else schema
-    return whole if set(LABELS).isdisjoint(whole) else labelled(whole)
+                changed[key] = labelled_part
+    result = {**schema, **changed} if changed else schema
+    return result if set(LABELS).isdisjoint(result) else labelled(result)
 
 
 def _copied(value: Json) -> object:

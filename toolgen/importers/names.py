@@ -240,8 +240,8 @@ def full_name(operation_id: str, path: str, method: str) -> str:
 
 def _function(operation_id: str, path: str, method: str) -> str:
     """Return an id without the path and method that FastAPI adds, and without the `Controller` of NestJS."""
-    made = re.sub(r"\W", "_", path) + f"_{method}"
-    function = operation_id.removesuffix(made)
+    derived_name = re.sub(r"\W", "_", path) + f"_{method}"
+    function = operation_id.removesuffix(derived_name)
     if not function.strip("_"):
         return operation_id
     return _NEST.sub(r"\1_", function)

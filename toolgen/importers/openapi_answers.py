@@ -180,11 +180,11 @@ class AnswerWriter:
             return [], []
         if len(bodies) == 1 and not empty:
             (same,) = bodies.values()
-            if (whole := self._whole(same[0], class_name)) is not None:
+            if (content := self._object_content(same[0], class_name)) is not None:
                 statuses = (
                     [] if all(each.status[:1] == "2" for each in same) else [each.status for each in same]
                 )
-                return [call("Result", *whole)], [
+                return [call("Result", *content)], [
                     call("Response", literal(_status(each))) for each in statuses
                 ]
         attributes: list[ClauseCall] = []
@@ -211,7 +211,7 @@ class AnswerWriter:
             return []
         return [call("Accept", *map(literal, types))]
 
-    def _whole(self, answer: _Answer, class_name: str) -> tuple[Part | Named, ...] | None:
+    def _object_content(self, answer: _Answer, class_name: str) -> tuple[Part | Named, ...] | None:
         """Return the content of an object clause.
 
         None if the answer is not an object with known properties.
@@ -244,14 +244,14 @@ class AnswerWriter:
             type_: Part = "String" if answer.media == "text" else "Bytes"
             return call("Attribute", literal(name), type_, Text(described), *end)
         cut = answer.cut
-        held = {
+        properties = {
             key.replace("x", name, 1) if key == "x" else key: part
             for key, part in cut.schema["properties"].items()
         }
-        schema = {**cut.schema, "properties": held, "required": [name]}
+        schema = {**cut.schema, "properties": properties, "required": [name]}
         if not required:
             del schema["required"]
-        part = held[name]
+        part = properties[name]
         if isinstance(part, dict) and not text(part.get("description")):
             schema["properties"] = {name: {**part, "description": described}}
             if "$ref" in part:
@@ -303,21 +303,21 @@ class AnswerWriter:
         """Return the type of an error's details, and the attribute that is the whole body, if any."""
         attribute = _attribute_name(answer)
         try:
-            whole = self._whole(answer, class_name)
-            if whole is not None and isinstance(whole[0], str):
-                return whole[0], ()
-            if whole is not None:
+            content = self._object_content(answer, class_name)
+            if content is not None and isinstance(content[0], str):
+                return content[0], ()
+            if content is not None:
                 return self._types.details(
-                    whole, naming.class_name(name), described, class_name, answer.place
+                    content, naming.class_name(name), described, class_name, answer.place
                 ), ()
-            held = [self._attribute(answer, attribute, class_name, required=True)]
+            attributes = [self._attribute(answer, attribute, class_name, required=True)]
         except NotExpressibleError:
             if answer.cut is not None and not answer.cut.separate:
                 answer.cut.separate_all()
                 return self._details(answer, name, class_name, described)
             end = Named("required", literal(True))
-            held = [call("Attribute", literal(attribute), "Any", Text(described), end)]
-        type_ = self._types.details(held, naming.class_name(name), described, class_name, answer.place)
+            attributes = [call("Attribute", literal(attribute), "Any", Text(described), end)]
+        type_ = self._types.details(attributes, naming.class_name(name), described, class_name, answer.place)
         return type_, (call("Body", literal(attribute)),)
 
 

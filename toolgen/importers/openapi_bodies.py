@@ -97,9 +97,9 @@ def _settle_style(api: API, body: RequestBody, place: str, find: Callable[..., N
     OpenAPI 3.0 has styles only in URL-encoded forms; for other forms, 3.0 documents are read like 3.1.
     """
     encoding = mapping(body.facts.get("encoding"))
-    deep = {name for name, held in encoding.items() if mapping(held).get("style") == "deepObject"}
+    deep = {name for name, facts in encoding.items() if mapping(facts).get("style") == "deepObject"}
     body.is_deep = bool(deep)
-    others = [name for name, held in encoding.items() if name not in deep and _is_styled(mapping(held))]
+    others = [name for name, facts in encoding.items() if name not in deep and _is_styled(mapping(facts))]
     if deep:
         properties = mapping(_known(api, body.schema, body.place)[0].get("properties"))
         unsaid = [name for name, part in properties.items() if name not in deep and name not in body.files]
@@ -119,9 +119,9 @@ def _has_parts(api: API, schema: object, depth: int = 0) -> bool:
     """Return whether a value of a schema can be an object or a list."""
     if depth > _DEEPEST:
         return True
-    held, _ = _known(api, schema, "")
-    types = listed(held.get("type")) or [held.get("type")]
-    unions = [part for word in ("allOf", "oneOf", "anyOf") for part in listed(held.get(word))]
+    resolved, _ = _known(api, schema, "")
+    types = listed(resolved.get("type")) or [resolved.get("type")]
+    unions = [part for word in ("allOf", "oneOf", "anyOf") for part in listed(resolved.get(word))]
     return not {"object", "array"}.isdisjoint(map(str, types)) or any(
         _has_parts(api, part, depth + 1) for part in unions
     )
@@ -174,17 +174,17 @@ def _spread(operation: OpenAPIOperation, body: RequestBody, find: Callable[..., 
     Raises:
         UnreadableError: The schema is not an object with properties.
     """
-    whole, place = operation.api.followed(body.schema, body.place)
+    root, place = operation.api.followed(body.schema, body.place)
     properties: dict[str, object] = {}
     required: dict[str, None] = {}
-    seen, alternatives = set[str](), ""
-    waiting: list[tuple[object, str, bool]] = [(whole, place, True)]
+    visited, alternatives = set[str](), ""
+    waiting: list[tuple[object, str, bool]] = [(root, place, True)]
     while waiting:
         value, at, is_certain = waiting.pop(0)
         schema, at = _known(operation.api, value, at)
-        if at in seen:
+        if at in visited:
             continue
-        seen.add(at)
+        visited.add(at)
         for name, part in mapping(schema.get("properties")).items():
             properties.setdefault(name, part)
             body.places.setdefault(name, joined(at, "properties", name))
@@ -199,15 +199,15 @@ def _spread(operation: OpenAPIOperation, body: RequestBody, find: Callable[..., 
     if alternatives:
         message = "the form has alternatives; the parts of each are optional arguments"
         find(codes.LEFT_OUT, alternatives, message, "say in the design which parts go together")
-    notes = {key: value for key, value in whole.items() if key not in ("allOf", "oneOf", "anyOf", "$ref")}
+    notes = {key: value for key, value in root.items() if key not in ("allOf", "oneOf", "anyOf", "$ref")}
     needed = [name for name in required if name in properties]
     body.schema, body.place = {**notes, "properties": properties, "required": needed}, place
     for name, part in properties.items():
-        held, at = _known(operation.api, part, body.places[name])
-        if _is_file(held):
+        part_schema, at = _known(operation.api, part, body.places[name])
+        if _is_file(part_schema):
             body.files[name] = "Bytes"
-        elif held.get("type") == "array" and isinstance(held.get("items"), dict):
-            items, _ = _known(operation.api, held["items"], joined(at, "items"))
+        elif part_schema.get("type") == "array" and isinstance(part_schema.get("items"), dict):
+            items, _ = _known(operation.api, part_schema["items"], joined(at, "items"))
             if _is_file(items):
                 body.files[name] = call("ArrayOf", "Bytes")
 

@@ -240,10 +240,10 @@ class Components:
         for name in sorted(facts.required & facts.properties.keys()):
             part, at = facts.properties[name]
             try:
-                held, _ = self.api.followed(part, at)
+                tag_schema, _ = self.api.followed(part, at)
             except UnreadableError:
                 continue
-            values = [held["const"]] if "const" in held else listed(held.get("enum"))
+            values = [tag_schema["const"]] if "const" in tag_schema else listed(tag_schema.get("enum"))
             if len(values) == 1 and isinstance(values[0], str):
                 pins[name] = values[0]
         return pins
@@ -324,11 +324,11 @@ class Components:
     def _choices(self, branch: object, name: str, place: str) -> tuple[set[str], tuple[TagValue, ...]]:
         """Return the types of a tag in a branch, and its listed values."""
         part, at = self.facts_of(branch, place).properties.get(name, ({}, place))
-        held: dict[str, object] = {}
+        tag_schema: dict[str, object] = {}
         with suppress(UnreadableError):  # also if the schema is true, which allows any value
-            held, _ = self.api.followed(part, at)
-        values = [held["const"]] if "const" in held else listed(held.get("enum"))
-        kind = held.get("type")
+            tag_schema, _ = self.api.followed(part, at)
+        values = [tag_schema["const"]] if "const" in tag_schema else listed(tag_schema.get("enum"))
+        kind = tag_schema.get("type")
         types = {str(each) for each in (kind if isinstance(kind, list) else [kind]) if each is not None}
         return types, tuple(value for value in values if isinstance(value, str | int | float))
 

@@ -86,7 +86,7 @@ class FilledCredentials:
                 self.undecided[pointer] = "body", name
                 continue
             self.names["body"], self.pointers["body"] = name, pointer
-            rest = {key: held for key, held in properties.items() if key != name}
+            rest = {key: part for key, part in properties.items() if key != name}
             required = [key for key in listed(schema.get("required")) if key != name]
             body.schema = {**schema, "properties": rest, "required": required}
             body.files.pop(name, None)

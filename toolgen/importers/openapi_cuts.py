@@ -79,20 +79,20 @@ class Cut:
     def separate_all(self) -> None:
         """Keep the schemas of all properties, even if clauses could express them."""
         self.separate |= self.properties.keys()
-        held = {name: notes_of_part(part) for name, part in self.schema["properties"].items()}
-        self.schema = {**self.schema, "properties": held}
+        property_notes = {name: notes_of_part(part) for name, part in self.schema["properties"].items()}
+        self.schema = {**self.schema, "properties": property_notes}
 
     def of(self, properties: Mapping[str, object]) -> dict[str, Any]:
         """Return an object with some properties and the definitions that they refer to."""
-        held: dict[str, object] = {}
+        definitions: dict[str, object] = {}
         waiting: list[object] = [properties]
         while waiting:
             for part in objects_in(waiting.pop()):
                 name = definition_of(part.get("$ref"))
-                if name in self.definitions and name not in held:
-                    held[name] = self.definitions[name]
-                    waiting.append(held[name])
-        return {"type": "object", "properties": properties, **({"$defs": held} if held else {})}
+                if name in self.definitions and name not in definitions:
+                    definitions[name] = self.definitions[name]
+                    waiting.append(definitions[name])
+        return {"type": "object", "properties": properties, **({"$defs": definitions} if definitions else {})}
 
 
 class Cutter:
@@ -141,8 +141,8 @@ class Cutter:
                 name = cut.names.take(naming.class_name(component_name(address)))
                 cut.inlined[address] = name
                 cut.definitions[name] = True
-                held = translator.translated(self._api.find(address), address)
-                cut.definitions[name] = definition = shown(held, address)
+                schema = translator.translated(self._api.find(address), address)
+                cut.definitions[name] = definition = shown(schema, address)
                 if isinstance(definition, dict) and not {"enum", "oneOf"}.isdisjoint(definition):
                     definition[ENUM] = address
             name = cut.inlined[address]

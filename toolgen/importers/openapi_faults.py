@@ -133,15 +133,15 @@ class Faults:
         self, draft: Draft, errors: list[tuple[ClauseCall, ClauseCall]]
     ) -> list[tuple[ClauseCall, ClauseCall]]:
         """Return the errors of an operation that a design allows."""
-        held = []
+        allowed_errors = []
         for error, response in errors:
             if {error.flat, *(part for part in error.parts if isinstance(part, str))} & self._refused:
                 message = f"the design cannot express its error {getattr(error.parts[0], 'value', '')!r}"
                 hint = "add it to the design"
                 self._find(codes.LEFT_OUT, draft.operation.pointer, message, hint, tool=draft.operation.id)
             else:
-                held.append((error, response))
-        return held
+                allowed_errors.append((error, response))
+        return allowed_errors
 
 
 def _classes(draft: Draft) -> tuple[str, str]:

@@ -78,13 +78,15 @@ def _lost(api: API, operations: Iterable[OpenAPIOperation]) -> Iterator[tuple[st
         for status, response in mapping(operation.value.get("responses")).items():
             place = joined(operation.pointer, "responses", status)
             try:
-                held, at = api.followed(response, place)
+                response_object, at = api.followed(response, place)
             except UnreadableError:
                 continue
             yield from (
-                (f"{key} of responses", joined(at, key)) for key in ("headers", "links") if held.get(key)
+                (f"{key} of responses", joined(at, key))
+                for key in ("headers", "links")
+                if response_object.get(key)
             )
-            content = mapping(held.get("content"))
+            content = mapping(response_object.get("content"))
             has_json = any("json" in kind or "*" in kind for kind in content)
             for kind, media in content.items():
                 if not has_json and (schema := mapping(media).get("schema")) and not _is_text(schema):
@@ -100,12 +102,12 @@ def _lost_of_parameters(api: API, operation: OpenAPIOperation) -> Iterator[tuple
     for holder, pointer in holders:
         for n, parameter in enumerate(listed(holder.get("parameters"))):
             try:
-                held, at = api.followed(parameter, joined(pointer, "parameters", n))
+                parameter_object, at = api.followed(parameter, joined(pointer, "parameters", n))
             except UnreadableError:
                 continue
-            if is_of_client(held):
-                yield f"the header {held['name']!r}{_OF_CLIENT}", at
-            if held.get("allowReserved") is True:
+            if is_of_client(parameter_object):
+                yield f"the header {parameter_object['name']!r}{_OF_CLIENT}", at
+            if parameter_object.get("allowReserved") is True:
                 yield (
                     "allowReserved of parameters, whose values are always escaped",
                     joined(at, "allowReserved"),

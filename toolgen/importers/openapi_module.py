@@ -52,8 +52,8 @@ class OpenAPIModule:
         self, services: list[ServiceParts], types: TypeBook, security: dict[str, ClauseCall]
     ) -> list[tuple[str, ClauseCall]]:
         """Return the variables that the design needs, in order; `design` is the last one."""
-        asked = [part for each in services for clause in _security_in(each) for part in clause.parts]
-        used = {part for part in asked if isinstance(part, str)}
+        parts = [part for each in services for clause in _security_in(each) for part in clause.parts]
+        used = {part for part in parts if isinstance(part, str)}
         schemes = {name: clause for name, clause in security.items() if name in used}
         statements = [*types.statements(), *schemes.items()]
         errors = self._errors(services)
@@ -71,12 +71,12 @@ class OpenAPIModule:
     def files(self, statements: list[tuple[str, ClauseCall]], types: TypeBook) -> dict[str, str]:
         """Return the design module with these variables, and its schema files, by path."""
         about = f"The API {self._name}: `toolgen gen` reads `design` and writes its client and types."
-        held = types.untyped.files
+        schema_files = types.untyped.files
         schemas = [part for _, part in statements if part.clause == "JSONSchema"]
-        paths = [text for part in schemas for text in _mentioned(part) if text in held]
+        paths = [text for part in schemas for text in _mentioned(part) if text in schema_files]
         return {
             f"{self._name}.py": module_text(about, statements),
-            **{path: json_text(held[path]) for path in paths},
+            **{path: json_text(schema_files[path]) for path in paths},
         }
 
     def _errors(self, services: list[ServiceParts]) -> dict[ClauseCall, str]:
@@ -133,8 +133,8 @@ class OpenAPIModule:
         """Return the errors that all methods of a service share."""
         if len(service.methods) < 2:
             return []
-        held = [{part.flat for part in parts} for _, _, parts in service.methods.values()]
-        return [text for text in by_text if all(text in each for each in held)]
+        error_texts = [{part.flat for part in parts} for _, _, parts in service.methods.values()]
+        return [text for text in by_text if all(text in each for each in error_texts)]
 
     def _toolset(self, tag: str) -> str:
         return identifier(tag, "tools")[: naming.LONGEST_NAME - 3].rstrip("_") if tag else self._name

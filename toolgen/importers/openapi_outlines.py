@@ -53,5 +53,5 @@ class _Widener:
 
     def _refers(self, schema: dict[str, Json]) -> bool:
         """Return whether a schema contains an outline at any depth."""
-        here = {key: value for key, value in schema.items() if key != "$defs"}
-        return any(part.get("$ref") in self._references for part in objects_in(here))
+        own = {key: value for key, value in schema.items() if key != "$defs"}
+        return any(part.get("$ref") in self._references for part in objects_in(own))

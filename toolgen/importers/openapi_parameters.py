@@ -77,10 +77,10 @@ def listed_parameters(operation: OpenAPIOperation) -> list[ParameterPart]:
     result: dict[tuple[str, str], ParameterPart] = {}
     for holder, pointer in ((operation.item, operation.item_pointer), (operation.value, operation.pointer)):
         place = joined(pointer, "parameters")
-        held = holder.get("parameters") or []
-        if not isinstance(held, list):
-            raise UnreadableError(place, f"the parameters are {a_kind(held)}, not a list")
-        for index, value in enumerate(held):
+        parameters = holder.get("parameters") or []
+        if not isinstance(parameters, list):
+            raise UnreadableError(place, f"the parameters are {a_kind(parameters)}, not a list")
+        for index, value in enumerate(parameters):
             parameter, found_at = operation.api.followed(value, joined(place, index))
             name, where = parameter.get("name"), parameter.get("in")
             if not isinstance(name, str) or not isinstance(where, str) or where not in STYLES:
@@ -146,37 +146,39 @@ def sendable(schema: object, at: str, place: str, api: API, *, needed: bool = Fa
     limits = _SENT.get(place, {})
     if not (limits or needed) or not isinstance(schema, dict | bool):
         return schema
-    held: dict[str, Any] = {}
+    resolved: dict[str, Any] = {}
     if isinstance(schema, dict):
         try:
-            held, at = api.followed(schema, at)
+            resolved, at = api.followed(schema, at)
         except UnreadableError:
             return schema
-    kinds = held.get("type")
+    kinds = resolved.get("type")
     types = {str(each) for each in (kinds if isinstance(kinds, list) else [kinds])} - {"null", "None"}
     more: dict[str, object] = {}
-    if CONSTRAINTS.isdisjoint(held) and schema is not False:  # accepts any value, including null
+    if CONSTRAINTS.isdisjoint(resolved) and schema is not False:  # accepts any value, including null
         more = {"type": "string", **limits}
         schema = schema if isinstance(schema, dict) else {}
     elif types == {"array"}:
         if limits:
-            more["items"] = sendable(held.get("items", True), joined(at, "items"), place, api)
+            more["items"] = sendable(resolved.get("items", True), joined(at, "items"), place, api)
         if needed or place == "path":
-            more[_FEWEST] = held.get(_FEWEST) or 1
-    elif types == {"object"} and needed and not {"properties", "allOf", "anyOf", "oneOf"} & held.keys():
-        more[_FEWEST_KEYS] = held.get(_FEWEST_KEYS) or 1
-    elif not types and held is schema:
-        branches = {word: held[word] for word in ("anyOf", "oneOf") if isinstance(held.get(word), list)}
+            more[_FEWEST] = resolved.get(_FEWEST) or 1
+    elif types == {"object"} and needed and not {"properties", "allOf", "anyOf", "oneOf"} & resolved.keys():
+        more[_FEWEST_KEYS] = resolved.get(_FEWEST_KEYS) or 1
+    elif not types and resolved is schema:
+        branches = {
+            word: resolved[word] for word in ("anyOf", "oneOf") if isinstance(resolved.get(word), list)
+        }
         more = {
             word: [sendable(each, joined(at, word, number), place, api) for number, each in enumerate(parts)]
             for word, parts in branches.items()
         }
     elif (
         "string" in types
-        and not {"enum", "const"} & held.keys()
-        and text(held.get("format")) not in _NEVER_EMPTY
+        and not {"enum", "const"} & resolved.keys()
+        and text(resolved.get("format")) not in _NEVER_EMPTY
     ):
-        more = {word: limit for word, limit in limits.items() if not held.get(word)}
+        more = {word: limit for word, limit in limits.items() if not resolved.get(word)}
     if not more or not isinstance(schema, dict):
         return schema
     return {"allOf": [schema], **more} if "$ref" in schema else {**schema, **more}

@@ -270,8 +270,8 @@ def _types_of(schema: Any, definitions: Mapping[str, Any], depth: int = 0) -> fr
         return _types_of(definitions.get(definition_of(schema["$ref"])), definitions, depth + 1)
     for word in ("anyOf", "oneOf", "allOf"):
         if word in schema:
-            held = [_types_of(part, definitions, depth + 1) for part in listed(schema[word])]
-            return frozenset(each for types in held for each in types)
+            part_types = [_types_of(part, definitions, depth + 1) for part in listed(schema[word])]
+            return frozenset(each for types in part_types for each in types)
     kinds = schema.get("type")
     types = [kinds] if isinstance(kinds, str) else listed(kinds)
     return frozenset(str(each) for each in types if each != "null")

@@ -158,8 +158,8 @@ class Translator:
             raise UnreadableError(place, f"allOf joins more than {_MOST_JOINED:,} schemas here")
         self._open.append(address)
         try:
-            whole = self.translated(self._api.find(address, place), address, hidden)
-            return {"allOf": [whole, self.translated(rest, place, hidden)]} if rest else whole
+            target_schema = self.translated(self._api.find(address, place), address, hidden)
+            return {"allOf": [target_schema, self.translated(rest, place, hidden)]} if rest else target_schema
         finally:
             self._open.pop()
 

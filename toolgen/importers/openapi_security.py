@@ -42,8 +42,8 @@ class SecuritySchemes:
         self._names = names
         self._find = find
         self._variables: dict[str, str] = {}
-        held = mapping(mapping(api.document.get("components")).get("securitySchemes"))
-        names.assign_all({f"scheme {name}": [_wanted(name)] for name in held})
+        schemes = mapping(mapping(api.document.get("components")).get("securitySchemes"))
+        names.assign_all({f"scheme {name}": [_wanted(name)] for name in schemes})
         self._keys: dict[str, tuple[str, str]] = {}
         self._scopes: dict[str, dict[str, str]] = {}
         self._others: dict[str, list[str]] = {}
@@ -110,9 +110,9 @@ class SecuritySchemes:
 
     def _declared(self) -> dict[tuple[str, str], list[str]]:
         """Return the names of all schemes of the document by the name and place of their credential."""
-        held = mapping(mapping(self._api.document.get("components")).get("securitySchemes"))
+        schemes = mapping(mapping(self._api.document.get("components")).get("securitySchemes"))
         if not self._places:
-            for name, value in held.items():
+            for name, value in schemes.items():
                 try:
                     scheme, _ = self._api.followed(value, joined(_PLACE, name))
                 except UnreadableError:
@@ -128,10 +128,10 @@ class SecuritySchemes:
         clauses: dict[str, ClauseCall] = {}
         for each in listed(security):
             wanted = mapping(each)
-            held = self._all_of(wanted) if wanted else (call("NoSecurity"),)
-            clauses |= {clause.flat: clause for clause in held}
-        held = tuple(clauses.values())
-        return () if held == (call("NoSecurity"),) else held
+            parts = self._all_of(wanted) if wanted else (call("NoSecurity"),)
+            clauses |= {clause.flat: clause for clause in parts}
+        parts = tuple(clauses.values())
+        return () if parts == (call("NoSecurity"),) else parts
 
     def _all_of(self, wanted: dict[str, object]) -> tuple[ClauseCall, ...]:
         """Return a clause for credentials that are needed together, and one for each set of other flows."""
@@ -142,9 +142,9 @@ class SecuritySchemes:
         clauses = []
         for chosen in product(*([variable, *self._others.get(variable, ())] for variable in variables)):
             scopes: dict[str, None] = {}
-            for variable, asked in zip(chosen, wanted.values(), strict=True):
+            for variable, requested in zip(chosen, wanted.values(), strict=True):
                 if variable in self._oauth:
-                    own = {str(scope): None for scope in listed(asked)}
+                    own = {str(scope): None for scope in listed(requested)}
                     scopes |= own
                     declared = self._scopes[variable]
                     declared |= {scope: scope for scope in own if scope not in declared}

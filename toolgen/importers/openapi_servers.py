@@ -30,11 +30,11 @@ def server_clauses(servers: object, options: ServerOptions, base: str = "") -> t
 
     `base` is the URL of the document, to which relative ones are resolved (OAS 3.2.0, 4.5.2).
     """
-    held = [mapping(server) for server in listed(servers)] or [{"url": "/"}]
-    clauses = {clause.flat: clause for server in held if (clause := _server(server, options, base))}
+    server_objects = [mapping(server) for server in listed(servers)] or [{"url": "/"}]
+    clauses = {clause.flat: clause for server in server_objects if (clause := _server(server, options, base))}
     if not clauses and options.url:
         return (call("Server", literal(options.url.rstrip("/"))),)
-    return tuple(clauses.values()) or (_relative(held[0]),)
+    return tuple(clauses.values()) or (_relative(server_objects[0]),)
 
 
 def base_address(servers: object, options: ServerOptions, base: str = "") -> str:

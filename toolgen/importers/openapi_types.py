@@ -165,9 +165,9 @@ class TypeBook:
 
     def sources(self) -> Iterator[NotedSchema]:
         """Yield the components that are types, with their classes."""
-        whole = {key.address for key in self._order if not key.tag}
+        untagged_addresses = {key.address for key in self._order if not key.tag}
         for key in self._order:
-            if not key.tag or key.address not in whole:
+            if not key.tag or key.address not in untagged_addresses:
                 yield NotedSchema(
                     schema=self._api.find(key.address),
                     pointer=key.address,
@@ -319,23 +319,25 @@ class TypeBook:
         Raises:
             NotExpressibleError: Clauses cannot express the object completely.
         """
-        whole = self._objects[key] if key else self._reader.object(cut, name)
-        separate = frozenset([*whole.inexact, *cut.separate, *cut.fixed])
+        object_schema = self._objects[key] if key else self._reader.object(cut, name)
+        separate = frozenset([*object_schema.inexact, *cut.separate, *cut.fixed])
         try:
-            return self._parts(whole.root, whole.classes, cut, name, key, inexact=separate, without=without)
+            return self._parts(
+                object_schema.root, object_schema.classes, cut, name, key, inexact=separate, without=without
+            )
         except NotExpressibleError:
             if key is not None:
                 raise
-        root = target(whole.root) or ""
-        own = whole.classes[root]
+        root = target(object_schema.root) or ""
+        own = object_schema.classes[root]
         nested = {
             at
             for at, node in own["properties"].items()
-            if any(not mark_of(whole.classes[to], cut) for to, _ in targets(node))
+            if any(not mark_of(object_schema.classes[to], cut) for to, _ in targets(node))
         }
         rest = {at: notes(node) if at in nested else node for at, node in own["properties"].items()}
-        classes = {**whole.classes, root: {**own, "properties": rest}}
-        return self._parts(whole.root, classes, cut, name, key, inexact=separate | nested)
+        classes = {**object_schema.classes, root: {**own, "properties": rest}}
+        return self._parts(object_schema.root, classes, cut, name, key, inexact=separate | nested)
 
     def _parts(
         self,

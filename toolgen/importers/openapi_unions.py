@@ -88,8 +88,8 @@ class Alternatives:
                 places = (joined(place, word, n) for n in range(len(branches)))
                 shapes = [self._shape(*each, depth, steps - 1) for each in zip(branches, places, strict=True)]
                 parts.append(reduce(_either, shapes))
-        whole = reduce(_both, parts, shape)
-        return _either(whole, _NULL) if schema.get("nullable") is True else whole
+        combined = reduce(_both, parts, shape)
+        return _either(combined, _NULL) if schema.get("nullable") is True else combined
 
     def _shape_at(self, address: str, depth: int, steps: int) -> Shape:
         """Return the shape of a referenced schema; cached if few steps have been taken."""

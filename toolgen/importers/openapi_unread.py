@@ -123,7 +123,7 @@ def _target(api: API, value: object, place: str) -> tuple[dict[str, object], str
         return {}, place
 
 
-def _unread(kind: str, held: object, place: str) -> Iterator[tuple[str, str, str]]:
-    for keyword, value in mapping(held).items():
+def _unread(kind: str, part: object, place: str) -> Iterator[tuple[str, str, str]]:
+    for keyword, value in mapping(part).items():
         if keyword not in READ[kind] and value not in _IGNORED:
             yield kind, keyword, joined(place, keyword)

@@ -128,15 +128,15 @@ class UntypedSchemas:
         if (clause := self._small[text]) is not None:
             return clause
         self._called[text] = self._names.assign(content(text), type_name(name), also=also)
-        self._keep(self._carrying(result, used, direction), place, self._called[text])
+        self._store(self._carrying(result, used, direction), place, self._called[text])
         return self._called[text]
 
     def add(self, schema: object, place: str, direction: Direction, name: str) -> None:
         """Store the schema of a component under this name."""
-        self._keep(self._carrying(*self._readable(schema, place, direction), direction), place, name)
+        self._store(self._carrying(*self._readable(schema, place, direction), direction), place, name)
 
-    def _keep(self, whole: Json, place: str, name: str) -> None:
-        self._unread[name] = whole, place
+    def _store(self, complete_schema: Json, place: str, name: str) -> None:
+        self._unread[name] = complete_schema, place
         self.clauses[name] = _ANY
         if self.is_needed:
             self.read([name])
@@ -147,11 +147,11 @@ class UntypedSchemas:
             if (unread := self._unread.pop(name, None)) is not None:
                 self._write(*unread, name)
 
-    def _write(self, whole: Json, place: str, name: str) -> None:
+    def _write(self, complete_schema: Json, place: str, name: str) -> None:
         """Write a schema into a file; replace it by any JSON if it cannot be read."""
-        size = size_of(whole)
+        size = size_of(complete_schema)
         is_read = size <= _MOST_KEPT and name not in self.opened
-        root, reading = self._reading(json.dumps(whole), name) if is_read else (name, None)
+        root, reading = self._reading(json.dumps(complete_schema), name) if is_read else (name, None)
         named = Named("name", literal(root))
         if reading is not None and reading.foreign is not None:
             self._names.claim(each for each in reading.foreign.classes if each != name)
@@ -167,36 +167,38 @@ class UntypedSchemas:
         self._find(codes.LEFT_OUT, place, message, "correct it, or add it to the design")
         self.clauses[name] = call("JSONSchema", literal({}), named)
 
-    def _reading(self, whole: str, name: str) -> tuple[str, Reading]:
+    def _reading(self, complete_schema: str, name: str) -> tuple[str, Reading]:
         """Return the name and the reading of a schema; the name is numbered if its classes are taken."""
         first: Reading | None = None
         for root in (name, *(f"{name}{number}" for number in range(2, _MOST_NUMBERED))):
-            reading = read_text(whole, name=root)
+            reading = read_text(complete_schema, name=root)
             first = first or reading
             classes = reading.foreign.classes if reading.foreign is not None else ()
             if self._names.are_free({root, *classes} - {name}):
                 return root, reading
-        return name, first or read_text(whole, name=name)
+        return name, first or read_text(complete_schema, name=name)
 
     def fitting(self, schema: object, place: str, direction: Direction, values: list[object]) -> list[Any]:
         """Return the values that a schema accepts."""
         result, used = self._readable(schema, place, direction)
-        whole = self._whole(result, self._carried(used, direction, _MOST_CARRIED))
-        if not isinstance(whole, dict):
+        complete_schema = self._complete_schema(result, self._carried(used, direction, _MOST_CARRIED))
+        if not isinstance(complete_schema, dict):
             return []
         good = []
         for value in values:
-            if not rejected_values(whole, [("", value)]):
+            if not rejected_values(complete_schema, [("", value)]):
                 good.append(value)
-            elif len(tagged := self._tagged(schema, place, whole, value)) == 1:
+            elif len(tagged := self._tagged(schema, place, complete_schema, value)) == 1:
                 good += tagged
                 self._find(codes.ODD_SCHEMA, place, _TAGGED, "add the tag to the example")
         return good
 
-    def _tagged(self, schema: object, place: str, whole: dict[str, Json], value: object) -> list[Json]:
+    def _tagged(
+        self, schema: object, place: str, complete_schema: dict[str, Json], value: object
+    ) -> list[Json]:
         """Return an example of a union without its tag, completed with each tag that makes it valid."""
-        if isinstance(schema, dict) and len(held := listed(schema.get("allOf"))) == 1:
-            schema = held[0]
+        if isinstance(schema, dict) and len(parts := listed(schema.get("allOf"))) == 1:
+            schema = parts[0]
         while isinstance(schema, dict) and isinstance(schema.get("$ref"), str):
             target = self._api.target(schema["$ref"], joined(place, "$ref"))
             if target is None:
@@ -209,14 +211,14 @@ class UntypedSchemas:
         if not isinstance(value, dict) or not name or name in value:
             return []
         tagged = [{name: tag, **value} for tag in dict.fromkeys(tag for each in values for tag in each)]
-        return [each for each in tagged if not rejected_values(whole, [("", each)])]
+        return [each for each in tagged if not rejected_values(complete_schema, [("", each)])]
 
     def examples(self, address: str, direction: Direction) -> list[ClauseCall]:
         """Return the examples of an object as clauses; report examples that do not fit."""
         if (address, direction) not in self._examples:
             schema = self._api.find(address)
-            held = schema if isinstance(schema, dict) else {}
-            values = held.get("examples", [held["example"]] if "example" in held else [])
+            facts = schema if isinstance(schema, dict) else {}
+            values = facts.get("examples", [facts["example"]] if "example" in facts else [])
             values = values if isinstance(values, list) else []
             good = [
                 each for each in self.fitting(schema, address, direction, values) if isinstance(each, dict)
@@ -257,13 +259,13 @@ class UntypedSchemas:
         carried = self._carried(used, direction, max(0, min(_MOST_CARRIED, left)))
         self._spent += carried.size
         self.shortened.update(dict.fromkeys(carried.lacking.values()))
-        return self._whole(schema, carried)
+        return self._complete_schema(schema, carried)
 
-    def _whole(self, schema: object, carried: _Carried) -> object:
+    def _complete_schema(self, schema: object, carried: _Carried) -> object:
         if not carried.schemas or not isinstance(schema, dict):
             return schema
-        whole = {**schema, "$defs": carried.schemas}
-        return widened(whole, carried.lacking) if carried.lacking else whole
+        complete_schema = {**schema, "$defs": carried.schemas}
+        return widened(complete_schema, carried.lacking) if carried.lacking else complete_schema
 
     def _carried(self, used: list[str], direction: Direction, most: int) -> _Carried:
         """Return the schemas at addresses and all that they refer to, if they have at most `most` values.
@@ -312,12 +314,12 @@ class UntypedSchemas:
         return shown(translator.translated(schema, place), place), list(used)
 
 
-def _small(whole: Json) -> Part | None:
+def _small(complete_schema: Json) -> Part | None:
     """Return the inline clause for a schema; None if it is too large, or cannot be read."""
-    if not isinstance(whole, dict):
-        return call("JSONSchema", literal(whole))
+    if not isinstance(complete_schema, dict):
+        return call("JSONSchema", literal(complete_schema))
     try:
-        clause = schema_clause(whole)
+        clause = schema_clause(complete_schema)
     except NotExpressibleError:
         return None
-    return clause if read(whole, name="Small").foreign is not None else None
+    return clause if read(complete_schema, name="Small").foreign is not None else None

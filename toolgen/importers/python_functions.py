@@ -166,20 +166,20 @@ def _in_an_object(schema: dict[str, Any] | None) -> dict[str, object] | None:
     """Return the schema of a result with attributes; wrap any other one in an attribute `result`."""
     if schema is None:
         return None
-    held = schema.get("$defs", {})
+    definitions = schema.get("$defs", {})
     name = definition_of(schema.get("$ref"))
-    target = held.get(name, schema)
+    target = definitions.get(name, schema)
     if "properties" in target and not target.get("additionalProperties"):
         closed = {**target, "additionalProperties": False}  # other keys are dropped
-        return {**schema, "$defs": {**held, name: closed}} if target is not schema else closed
+        return {**schema, "$defs": {**definitions, name: closed}} if target is not schema else closed
     own = {key: value for key, value in schema.items() if key != "$defs"}
-    whole: dict[str, Any] = {
+    result: dict[str, Any] = {
         "type": "object",
         "properties": {RESULT: own},
         "required": [RESULT],
         "additionalProperties": False,
     }
-    return {**whole, "$defs": held} if held else whole
+    return {**result, "$defs": definitions} if definitions else result
 
 
 def _spaced(schema: object) -> object:

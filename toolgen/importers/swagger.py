@@ -59,10 +59,12 @@ class Swagger:
 
     def converted(self) -> dict[str, object]:
         """Return the document in the form of OpenAPI 3.0."""
-        held = self._document
-        responses = mapping(held.get("responses")).items()
+        document = self._document
+        responses = mapping(document.get("responses")).items()
         components = {
-            "schemas": {name: schema_3(value) for name, value in mapping(held.get("definitions")).items()},
+            "schemas": {
+                name: schema_3(value) for name, value in mapping(document.get("definitions")).items()
+            },
             "responses": {
                 name: self._response(
                     value,
@@ -74,14 +76,14 @@ class Swagger:
             },
             "securitySchemes": {
                 name: security_scheme(mapping(value))
-                for name, value in mapping(held.get("securityDefinitions")).items()
+                for name, value in mapping(document.get("securityDefinitions")).items()
             },
         }
         return {
             "openapi": "3.0.3",
-            **{key: value for key, value in held.items() if key not in _MOVED},
-            "servers": self._servers(held.get("schemes"), "/schemes"),
-            **({"paths": dict(self._paths())} if isinstance(held.get("paths"), dict) else {}),
+            **{key: value for key, value in document.items() if key not in _MOVED},
+            "servers": self._servers(document.get("schemes"), "/schemes"),
+            **({"paths": dict(self._paths())} if isinstance(document.get("paths"), dict) else {}),
             "components": components,
         }
 
@@ -154,31 +156,31 @@ class Swagger:
     ) -> dict[str, object]:
         """Return a converted operation; `pointer` is its new place, `common` are parameters of its path."""
         own = list(self._parameters(value, at))
-        names = {_key(held) for held, _ in own}
+        names = {_key(parameter) for parameter, _ in own}
         written: list[object] = []
         fields: list[tuple[dict[str, object], str]] = []
         moved = ("parameters", "consumes", "produces", "schemes", "responses")
         result = {key: part for key, part in value.items() if key not in moved}
         consumes = self._kinds(value, "consumes")
-        for held, place in [*(each for each in common if _key(each[0]) not in names), *own]:
-            where = mapping(held).get("in")
+        for parameter, place in [*(each for each in common if _key(each[0]) not in names), *own]:
+            where = mapping(parameter).get("in")
             if where == "body" and "requestBody" in result:
                 message = "the operation has a second body; it is left out"
                 self._find(place, message, "describe a single body", codes.LEFT_OUT)
             elif where == "body":
-                there = joined(pointer, "requestBody")
-                result["requestBody"] = self._body(mapping(held), place, there, consumes)
-            elif where == "formData" and text(mapping(held).get("name")):
-                fields.append((mapping(held), place))
+                new_place = joined(pointer, "requestBody")
+                result["requestBody"] = self._body(mapping(parameter), place, new_place, consumes)
+            elif where == "formData" and text(mapping(parameter).get("name")):
+                fields.append((mapping(parameter), place))
             else:
-                there = joined(pointer, "parameters", len(written))
-                written.append(self._parameter(held, place, there))
+                new_place = joined(pointer, "parameters", len(written))
+                written.append(self._parameter(parameter, place, new_place))
         if fields and "requestBody" in result:
             message = "the operation has a body and a form; the form is left out"
             self._find(fields[0][1], message, "describe its fields as properties of the body", codes.LEFT_OUT)
         elif fields:
-            there = joined(pointer, "requestBody")
-            result["requestBody"] = self._form(fields, joined(at, "parameters"), there, consumes)
+            new_place = joined(pointer, "requestBody")
+            result["requestBody"] = self._form(fields, joined(at, "parameters"), new_place, consumes)
         if written:
             result["parameters"] = written
         if isinstance(schemes := value.get("schemes"), list) and schemes != self._document.get("schemes"):
@@ -196,77 +198,85 @@ class Swagger:
             }
         return result
 
-    def _parameter(self, held: object, place: str, there: str) -> object:
-        """Return a parameter outside the body; `there` is its new place."""
-        self._places[there] = place
-        if not isinstance(held, dict) or "$ref" in held:
-            return held
-        rest, _ = parts_of(held)
-        where = text(held.get("in"))
-        schema, style = self._styled(held, where, place)
-        self._places[joined(there, "schema")] = joined(place, "schema") if "schema" in held else place
-        if "x-example" in held:
+    def _parameter(self, parameter: object, place: str, new_place: str) -> object:
+        """Return a parameter outside the body; `new_place` is its pointer in the result."""
+        self._places[new_place] = place
+        if not isinstance(parameter, dict) or "$ref" in parameter:
+            return parameter
+        rest, _ = parts_of(parameter)
+        where = text(parameter.get("in"))
+        schema, style = self._styled(parameter, where, place)
+        self._places[joined(new_place, "schema")] = (
+            joined(place, "schema") if "schema" in parameter else place
+        )
+        if "x-example" in parameter:
             rest["example"] = rest.pop("x-example")
         return {**rest, **style, "schema": schema}
 
-    def _styled(self, held: Mapping[str, object], where: str, place: str) -> tuple[object, dict[str, object]]:
+    def _styled(
+        self, parameter: Mapping[str, object], where: str, place: str
+    ) -> tuple[object, dict[str, object]]:
         """Return the schema of a parameter, and its style if it is a list."""
         file = file_of(place)
-        if "schema" in held:
-            return schema_3(held["schema"], file), {}
-        schema = schema_3(parts_of(held)[1], file)
-        if held.get("type") != "array" or _is_file(held):
+        if "schema" in parameter:
+            return schema_3(parameter["schema"], file), {}
+        schema = schema_3(parts_of(parameter)[1], file)
+        if parameter.get("type") != "array" or _is_file(parameter):
             return schema, {}
-        form = text(held.get("collectionFormat")) or "csv"
+        form = text(parameter.get("collectionFormat")) or "csv"
         form = "csv" if form not in _SEPARATORS and (where, form) not in _STYLES else form
         if (where, form) in _STYLES:
             return schema, _STYLES[where, form]
         between = _SEPARATORS[form]
-        message = f"{text(held.get('name'))!r} is a list in one string, separated by {between}"
+        message = f"{text(parameter.get('name'))!r} is a list in one string, separated by {between}"
         self._find(place, f"{message}; its argument is plain text", "describe its format in the design")
         return {"type": "string"}, {}
 
     def _body(
-        self, held: Mapping[str, object], place: str, there: str, consumes: tuple[str, ...]
+        self, parameter: Mapping[str, object], place: str, new_place: str, consumes: tuple[str, ...]
     ) -> dict[str, object]:
         file = file_of(place)
-        self._places[there] = place
+        self._places[new_place] = place
         for kind in consumes:
-            self._places[joined(there, "content", kind)] = place
-        media = {"schema": schema_3(held["schema"], file)} if "schema" in held else {}
-        rest = {key: part for key, part in held.items() if key not in ("in", "name", "schema")}
+            self._places[joined(new_place, "content", kind)] = place
+        media = {"schema": schema_3(parameter["schema"], file)} if "schema" in parameter else {}
+        rest = {key: part for key, part in parameter.items() if key not in ("in", "name", "schema")}
         return {**rest, "content": dict.fromkeys(consumes, media)}
 
     def _form(
-        self, fields: list[tuple[dict[str, object], str]], place: str, there: str, consumes: tuple[str, ...]
+        self,
+        fields: list[tuple[dict[str, object], str]],
+        place: str,
+        new_place: str,
+        consumes: tuple[str, ...],
     ) -> dict[str, object]:
         """Return a body built from form parameters; it is a multipart body if one is a file."""
-        has_file = any(_is_file(held) for held, _ in fields)
+        has_file = any(_is_file(field) for field, _ in fields)
         kind = FORMS[1] if has_file else next((kind for kind in FORMS if kind in consumes), FORMS[0])
-        at = joined(there, "content", kind, "schema")
-        self._places |= {there: place, joined(there, "content", kind): place, at: place}
+        at = joined(new_place, "content", kind, "schema")
+        self._places |= {new_place: place, joined(new_place, "content", kind): place, at: place}
         properties: dict[str, object] = {}
-        for held, part in fields:
-            name = str(held["name"])
+        for field, part in fields:
+            name = str(field["name"])
             self._places[joined(at, "properties", name)] = part
-            schema, _ = self._styled(held, "formData", part)
-            facts, _ = parts_of(held)
+            schema, _ = self._styled(field, "formData", part)
+            facts, _ = parts_of(field)
             own = {key: fact for key, fact in facts.items() if key not in ("in", "name", "required")}
             properties[name] = {**mapping(schema), **own}
-        required = [str(held["name"]) for held, _ in fields if held.get("required") is True]
+        required = [str(field["name"]) for field, _ in fields if field.get("required") is True]
         schema = {"type": "object", "properties": properties, **({"required": required} if required else {})}
         return {"required": bool(required), "content": {kind: {"schema": schema}}}
 
-    def _answer(self, value: object, at: str, there: str, produces: tuple[str, ...]) -> object:
+    def _answer(self, value: object, at: str, new_place: str, produces: tuple[str, ...]) -> object:
         """Return an answer of an operation; keep a reference unless the media types differ."""
         reference = text(mapping(value).get("$ref"))
         if reference.startswith("#/responses/") and produces == self._kinds({}, "produces"):
             return {"$ref": moved(reference)}
         try:
-            held, place = self._source.followed(value, at)
+            response, place = self._source.followed(value, at)
         except UnreadableError:  # the importer reports it
             return value
-        return self._response(held, place, there, produces)
+        return self._response(response, place, new_place, produces)
 
     def _kinds(self, operation: Mapping[str, object], word: str) -> tuple[str, ...]:
         """Return the media types of an operation, or those of the document; JSON if neither has any."""
@@ -274,8 +284,8 @@ class Swagger:
         written = own if isinstance(own, list) else self._document.get(word)
         return tuple(each for each in listed(written) if isinstance(each, str) and "/" in each) or _JSON
 
-    def _response(self, value: object, place: str, there: str, kinds: tuple[str, ...]) -> object:
-        self._places[there] = place
+    def _response(self, value: object, place: str, new_place: str, kinds: tuple[str, ...]) -> object:
+        self._places[new_place] = place
         if not isinstance(value, dict):
             return value
         file = file_of(place)
@@ -293,7 +303,7 @@ class Swagger:
                 named = content[next(iter(content))].setdefault("examples", {})
                 mapping(named)[kind] = {"value": example}
         if content:
-            self._places |= {joined(there, "content", kind): place for kind in content}
+            self._places |= {joined(new_place, "content", kind): place for kind in content}
             result["content"] = content
         if headers := mapping(value.get("headers")):
             result["headers"] = {name: self._header(part, file) for name, part in headers.items()}
@@ -316,11 +326,11 @@ def is_swagger(value: Mapping[str, object]) -> bool:
 
 def _key(parameter: object) -> tuple[str, str]:
     """Return the key that identifies a parameter; a request has only one body."""
-    held = mapping(parameter)
-    where = text(held.get("in"))
-    return where, "" if where == "body" else text(held.get("name"))
+    parameter_object = mapping(parameter)
+    where = text(parameter_object.get("in"))
+    return where, "" if where == "body" else text(parameter_object.get("name"))
 
 
-def _is_file(held: Mapping[str, object]) -> bool:
+def _is_file(parameter: Mapping[str, object]) -> bool:
     """Return whether a parameter is a file, or a list of files."""
-    return "file" in (held.get("type"), mapping(held.get("items")).get("type"))
+    return "file" in (parameter.get("type"), mapping(parameter.get("items")).get("type"))

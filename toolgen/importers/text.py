@@ -157,7 +157,7 @@ def _read_json(text: str, findings: list[Finding]) -> object:
         raise ValueError(_TOO_DEEP) from error
     level = [value]
     for _ in range(DEEPEST + 1):
-        level = [part for held in level for part in _parts(held)]
+        level = [part for value_part in level for part in _parts(value_part)]
         if not level:
             return value
     raise ValueError(_TOO_DEEP)
@@ -196,10 +196,10 @@ def _whole(value: Any, findings: list[Finding]) -> object:
             return {_whole(key, findings): _whole(inner, findings) for key, inner in value.items()}
         case list():
             return [_whole(item, findings) for item in value]
-        case str() if not value.isascii() and value != (whole := _replaced(value)):
-            message = f"the text {whole!r:.80} contains a lone surrogate, which becomes U+FFFD"
+        case str() if not value.isascii() and value != (well_formed := _replaced(value)):
+            message = f"the text {well_formed!r:.80} contains a lone surrogate, which becomes U+FFFD"
             findings.append(finding_at(codes.BAD_TEXT, "", message, hint="correct the text"))
-            return whole
+            return well_formed
         case _:
             return value
 

@@ -91,44 +91,46 @@ class ClauseMerge:
     """Names of tools in the source that could not be read."""
     keep: Collection[Path] = ()
     """Paths that stay although the source no longer has them, because remaining parts refer to them."""
-    before: Methods = field(default_factory=Methods)
-    """Methods that tools call in the last import, in the author's design and in the new import."""
-    here: Methods = field(default_factory=Methods)
-    there: Methods = field(default_factory=Methods)
+    base_methods: Methods = field(default_factory=Methods)
+    """Methods that tools call: in the last import, in the author's design, and in the new import."""
+    design_methods: Methods = field(default_factory=Methods)
+    new_methods: Methods = field(default_factory=Methods)
     changes: list[DesignChange] = field(default_factory=list)
     deleted: list[Path] = field(default_factory=list)
     retained: int = 0
     """Number of parts that stayed although they would have been deleted."""
 
-    def expression(self, base: Piece, ours: Piece, theirs: Piece, path: Path) -> MergedNode:
+    def expression(self, base: Piece, design: Piece, update: Piece, path: Path) -> MergedNode:
         """Return the merged expression."""
-        if base.is_same(theirs) or ours.is_same(theirs):
-            return ours.node, ours.text
-        is_untouched = base.is_same(ours)
-        new = theirs.text_at(ours.statement.line_indent(ours.node))
-        inner = self._inner(base, ours, theirs, path)
-        if is_untouched and base.text == ours.text:
-            node, count = (inner[0], inner[2]) if inner else (theirs.node, 0)
+        if base.is_same(update) or design.is_same(update):
+            return design.node, design.text
+        is_untouched = base.is_same(design)
+        new = update.text_at(design.statement.line_indent(design.node))
+        inner = self._inner(base, design, update, path)
+        if is_untouched and base.text == design.text:
+            node, count = (inner[0], inner[2]) if inner else (update.node, 0)
             if inner and count:
                 return node, inner[1]
             if inner is None:
                 self.change("changed", path)
-            return theirs.node, new
+            return update.node, new
         if inner is not None:
             return inner[0], inner[1]
-        if is_untouched and not ours.is_commented:
+        if is_untouched and not design.is_commented:
             self.change("changed", path)
-            return theirs.node, new
-        self.change("conflict", path, theirs.text)
-        return ours.node, ours.text
+            return update.node, new
+        self.change("conflict", path, update.text)
+        return design.node, design.text
 
-    def _inner(self, base: Piece, ours: Piece, theirs: Piece, path: Path) -> tuple[ast.expr, str, int] | None:
+    def _inner(
+        self, base: Piece, design: Piece, update: Piece, path: Path
+    ) -> tuple[ast.expr, str, int] | None:
         """Return the merged parts of an expression, and the number of parts that were retained.
 
         None means that it has no parts that can be merged.
         """
         retained, changes, deleted = self.retained, len(self.changes), len(self.deleted)
-        pieces = base, ours, theirs
+        pieces = base, design, update
         clauses = {clause_of(piece.node) for piece in pieces}
         try:
             if len(clauses) == 1 and "" not in clauses:
@@ -143,49 +145,49 @@ class ClauseMerge:
             return None
         return node, text, self.retained - retained
 
-    def _call(self, base: Piece, ours: Piece, theirs: Piece, clause: str, path: Path) -> MergedNode:
-        arguments, new = ours.chunks(), theirs.chunks()
-        before = labelled(clause, base.chunks().chunks)
-        here, there = labelled(clause, arguments.chunks), labelled(clause, new.chunks)
-        nodes = [{key: chunk.node for key, chunk in each.items()} for each in (before, here, there)]
-        own = own_matches(nodes[0], nodes[1], self.before, self.here)
-        source = source_matches(nodes[0], nodes[2], self.before, self.there)
-        origin = {mine: key for key, mine in own.items()}
-        left: Labelled = {}
-        for key, chunk in here.items():
+    def _call(self, base: Piece, design: Piece, update: Piece, clause: str, path: Path) -> MergedNode:
+        arguments, new_arguments = design.chunks(), update.chunks()
+        old = labelled(clause, base.chunks().chunks)
+        current, new = labelled(clause, arguments.chunks), labelled(clause, new_arguments.chunks)
+        nodes = [{key: chunk.node for key, chunk in each.items()} for each in (old, current, new)]
+        own = own_matches(nodes[0], nodes[1], self.base_methods, self.design_methods)
+        source = source_matches(nodes[0], nodes[2], self.base_methods, self.new_methods)
+        origin = {own_key: key for key, own_key in own.items()}
+        merged: Labelled = {}
+        for key, chunk in current.items():
             inside = (*path, key)
             key_before = origin.get(key)
             if key_before is None:
-                if key in there and key not in source.values() and not is_same(chunk.node, there[key].node):
-                    self.change("conflict", inside, there[key].value)
+                if key in new and key not in source.values() and not is_same(chunk.node, new[key].node):
+                    self.change("conflict", inside, new[key].value)
             elif key_before not in source:
-                if self._removes(before[key_before], chunk, inside):
+                if self._removes(old[key_before], chunk, inside):
                     continue
             else:
-                pieces = Piece(base.statement, before[key_before].node), Piece(ours.statement, chunk.node)
+                pieces = Piece(base.statement, old[key_before].node), Piece(design.statement, chunk.node)
                 node, text = self.expression(
-                    *pieces, Piece(theirs.statement, there[source[key_before]].node), inside
+                    *pieces, Piece(update.statement, new[source[key_before]].node), inside
                 )
                 chunk = replace(chunk, node=node, value=text)
-            left[key] = chunk
-        for key in before:
-            if key in source and key not in own and not is_same(before[key].node, there[source[key]].node):
-                self.change("declined", (*path, key), there[source[key]].value)
-        is_changed = len(left) < len(here)
+            merged[key] = chunk
+        for key in old:
+            if key in source and key not in own and not is_same(old[key].node, new[source[key]].node):
+                self.change("declined", (*path, key), new[source[key]].value)
+        is_changed = len(merged) < len(current)
         paired = {their: own.get(key) for key, their in source.items()}
-        for key, chunk in there.items():
-            if key in paired or (key in here and key not in origin):
+        for key, chunk in new.items():
+            if key in paired or (key in current and key not in origin):
                 continue
-            if key in here and origin[key] not in source:
+            if key in current and origin[key] not in source:
                 self.change("conflict", (*path, key), chunk.value)
                 continue
             self.change("added", (*path, key))
-            moved = _moved(chunk, theirs, ours, arguments)
-            _insert(left, (*key, "new") if key in left else key, key, moved, there, paired, clause)
+            moved = _moved(chunk, update, design, arguments)
+            _insert(merged, (*key, "new") if key in merged else key, key, moved, new, paired, clause)
             is_changed = True
-        return _composed(ours.node, clause, arguments, left, is_changed=is_changed)
+        return _composed(design.node, clause, arguments, merged, is_changed=is_changed)
 
-    def _removes(self, base: Chunk, ours: Chunk, path: Path) -> bool:
+    def _removes(self, base: Chunk, design_chunk: Chunk, path: Path) -> bool:
         """Return whether to remove a part that the source no longer has.
 
         Edited, commented or used ones stay.
@@ -194,7 +196,7 @@ class ClauseMerge:
         if path[-1][0] in ("Tool", "Method") and any(each in self.unread for each in name):
             self.retained += 1
             return False
-        if is_same(base.node, ours.node) and not ours.is_commented and path not in self.keep:
+        if is_same(base.node, design_chunk.node) and not design_chunk.is_commented and path not in self.keep:
             self.change("removed", path)
             self.deleted.append(path)
             return True
@@ -202,41 +204,41 @@ class ClauseMerge:
         self.change("gone", path)
         return False
 
-    def _items(self, base: Piece, ours: Piece, theirs: Piece, path: Path) -> MergedNode:
+    def _items(self, base: Piece, design: Piece, update: Piece, path: Path) -> MergedNode:
         """Return a tuple or a list with the items that the source added, and without those that it removed.
 
         Raises:
             _MisplacedError: The author and the source changed the same item, or it has comments.
         """
-        text = ours.text
-        if ours.is_commented or text[:1] not in ("(", "["):
+        text = design.text
+        if design.is_commented or text[:1] not in ("(", "["):
             raise _MisplacedError
-        before, here, there = (_by_value(piece) for piece in (base, ours, theirs))
-        left: dict[str, Piece] = {}
-        for value, item in here.items():
-            was, now = before.get(value), there.get(value)
+        base_items, design_items, new_items = (_by_value(piece) for piece in (base, design, update))
+        merged_items: dict[str, Piece] = {}
+        for value, item in design_items.items():
+            was, now = base_items.get(value), new_items.get(value)
             if was is None or now is None:
-                left |= {value: item} if was is None else {}
+                merged_items |= {value: item} if was is None else {}
             elif is_same(item.node, was.node) or is_same(item.node, now.node):
-                left[value] = now
+                merged_items[value] = now
             elif is_same(was.node, now.node):
-                left[value] = item
+                merged_items[value] = item
             else:
                 raise _MisplacedError
-        order = list(left)
+        order = list(merged_items)
         at = 0
-        for value, item in there.items():
-            if value in left:
+        for value, item in new_items.items():
+            if value in merged_items:
                 at = order.index(value) + 1
-            elif value not in before:
-                left[value] = item
+            elif value not in base_items:
+                merged_items[value] = item
                 order.insert(at, value)
                 at += 1
         self.change("changed", path)
-        indent = ours.statement.line_indent(ours.node)
-        nodes = [left[value].node for value in order]
-        inside = ", ".join(left[value].text_at(indent) for value in order)
-        if isinstance(ours.node, ast.List):
+        indent = design.statement.line_indent(design.node)
+        nodes = [merged_items[value].node for value in order]
+        inside = ", ".join(merged_items[value].text_at(indent) for value in order)
+        if isinstance(design.node, ast.List):
             return ast.List(elts=nodes, ctx=ast.Load()), f"[{inside}]"
         return ast.Tuple(elts=nodes, ctx=ast.Load()), f"({inside}{',' if len(nodes) == 1 else ''})"
 
@@ -262,44 +264,44 @@ def _called(node: ast.AST) -> Iterable[str]:
     return name_in(node), *filter(None, [meta_name(node)])
 
 
-def _moved(chunk: Chunk, theirs: Piece, ours: Piece, arguments: SourceArguments) -> Chunk:
+def _moved(chunk: Chunk, update: Piece, design: Piece, arguments: SourceArguments) -> Chunk:
     """Return an argument of the new import, formatted for its place in the author's call."""
     indent = arguments.indent
-    piece = Piece(theirs.statement, chunk.node)
-    value = piece.text_at(ours.statement.line_indent(ours.node) if indent is None else indent)
+    piece = Piece(update.statement, chunk.node)
+    value = piece.text_at(design.statement.line_indent(design.node) if indent is None else indent)
     return replace(
         chunk, lead=" " if indent is None else f"\n{indent}", value=value, after="", comma=",", trail=""
     )
 
 
 def _insert(
-    left: Labelled,
+    merged_parts: Labelled,
     new_key: Key,
     key: Key,
     chunk: Chunk,
-    there: Labelled,
+    new_parts: Labelled,
     paired: dict[Key, Key | None],
     clause: str,
 ) -> None:
     """Insert an argument after its predecessor in the source; keywords come after all others."""
-    keys = list(left)
+    keys = list(merged_parts)
     at = 0
-    for each in there:
+    for each in new_parts:
         if each == key:
             break
-        here = paired.get(each, each)
-        if here in left:
-            at = keys.index(here) + 1
-    positional = sum(each.keyword is None for each in left.values())
+        design_key = paired.get(each, each)
+        if design_key in merged_parts:
+            at = keys.index(design_key) + 1
+    positional = sum(each.keyword is None for each in merged_parts.values())
     at = max(at, positional) if chunk.keyword is not None else min(at, positional)
-    items = list(left.items())
+    items = list(merged_parts.items())
     items.insert(at, (new_key, chunk))
-    left.clear()
-    left.update(items)
+    merged_parts.clear()
+    merged_parts.update(items)
 
 
 def _composed(
-    node: ast.expr, clause: str, arguments: SourceArguments, left: Labelled, *, is_changed: bool
+    node: ast.expr, clause: str, arguments: SourceArguments, merged_parts: Labelled, *, is_changed: bool
 ) -> MergedNode:
     """Return a call with these arguments.
 
@@ -307,10 +309,10 @@ def _composed(
         _MisplacedError: A positional argument is not at the position of its parameter.
     """
     assert isinstance(node, ast.Call)
-    for index, (key, chunk) in enumerate(left.items()):
+    for index, (key, chunk) in enumerate(merged_parts.items()):
         if chunk.keyword is None and slot_index(clause, key) not in (None, index):
             raise _MisplacedError
-    chunks = list(left.values())
+    chunks = list(merged_parts.values())
     if is_changed and chunks:
         is_flat = arguments.indent is None
         chunks = [replace(chunk, comma=chunk.comma or ",") for chunk in chunks]

@@ -60,8 +60,8 @@ class Decisions:
     def __init__(
         self,
         base: SourceText,
-        ours: SourceText,
-        theirs: SourceText,
+        design: SourceText,
+        update: SourceText,
         recorded: LastImport,
         unread: Collection[str],
     ) -> None:
@@ -69,17 +69,17 @@ class Decisions:
 
         `unread` are the tools in the source that could not be read.
         """
-        self._source = ours
-        self._variables = variables_in(base.tree), variables_in(theirs.tree)
-        self._base, self._ours, self._theirs = (owners_in(each.tree) for each in (base, ours, theirs))
-        before, here, there = (methods_in(each.tree) for each in (base, ours, theirs))
-        self._here, self._there = here, there
-        self._own = own_matches(self._base, self._ours, before, here)
-        self._unknown = [key for key in self._ours if key not in self._own.values() and key[0] != "Type"]
-        self._pairs = source_matches(self._base, self._theirs, before, there)
+        self._source = design
+        self._variables = variables_in(base.tree), variables_in(update.tree)
+        trees = base.tree, design.tree, update.tree
+        self._base, self._design, self._update = map(owners_in, trees)
+        before, self._design_methods, self._new_methods = map(methods_in, trees)
+        self._own = own_matches(self._base, self._design, before, self._design_methods)
+        self._unknown = [key for key in self._design if key not in self._own.values() and key[0] != "Type"]
+        self._pairs = source_matches(self._base, self._update, before, self._new_methods)
         self._back = {key: old for old, key in self._pairs.items()}
-        self._gone = [key for key in self._base if key not in self._pairs and named(key) not in unread]
-        self._recorded, self._now = recorded.targets, targets_in(theirs.tree)
+        self._removed = [key for key in self._base if key not in self._pairs and named(key) not in unread]
+        self._recorded, self._now = recorded.targets, targets_in(update.tree)
         self._moved = moved_addresses(recorded.targets, self._now)
         self._open_before = {
             place: each
@@ -87,19 +87,19 @@ class Decisions:
             if not (place.startswith("server:") and self._now.get(place) in recorded.chosen)
         }
         self._chosen = recorded.chosen
-        self._accepted, self._imported = accepted_in([ours.tree]), accepted_in([theirs.tree])
+        self._accepted, self._imported = accepted_in([design.tree]), accepted_in([update.tree])
         self.open: dict[str, OpenConflict] = {}
 
-    def settled(self, items: list[Item]) -> list[Item]:
+    def apply_decisions(self, items: list[Item]) -> list[Item]:
         """Return the statements of a merged design, with the needed guards and without loosened settings."""
         self.open = {}
         edits = [StatementEdits(SourceText(item.text)) for item in items]
         merged = MergedDesign(edits)
-        here = methods_in(ast.Module([*merged.trees], []))
-        self._at = own_matches(self._theirs, merged.owners, self._there, here)
+        methods = methods_in(ast.Module([*merged.trees], []))
+        self._at = own_matches(self._update, merged.owners, self._new_methods, methods)
         self._open_targets()
         self._open_attributes()
-        needed = {key: self._needed(key) for key in self._theirs if key in self._at}
+        needed = {key: self._needed(key) for key in self._update if key in self._at}
         self._follow_types(needed)
         self._keep_open(needed)
         matched = {*self._at.values()}
@@ -125,14 +125,14 @@ class Decisions:
         A new address is not accepted until its conflict is resolved, regardless of the design.
         """
         is_known = any(place.partition(".")[0] == owner for place in self._now)
-        held = [
+        conflicts = [
             each
             for place, each in self.open.items()
             if place.startswith(("server:", "credential:"))
             and (not is_known or place.partition(".")[0] == owner)
         ]
-        excused = {each.was for each in held if is_known and ACCEPTED in each.guards}
-        if address in {each.now for each in held} - excused:
+        excused = {each.was for each in conflicts if is_known and ACCEPTED in each.guards}
+        if address in {each.now for each in conflicts} - excused:
             return False
         imported = {each for place, each in self._imported if place == owner or not is_known}
         return (owner, address) in self._accepted or address in imported
@@ -166,7 +166,7 @@ class Decisions:
             if old is None or f"tool:{named(key)}" in self.open:
                 continue
             before = paths_of(self._base[old])
-            for path, place in paths_of(self._theirs[key]).items():
+            for path, place in paths_of(self._update[key]).items():
                 was = self._recorded.get(before.get(path, ""), "")
                 if was and was != self._now[place]:
                     self._open(place, was, self._now[place])
@@ -179,10 +179,10 @@ class Decisions:
         return now in (was, moved_target(was, self._moved))
 
     def _open(self, place: str, was: str, now: str, *guards: str) -> None:
-        held = self.open.get(place)
+        earlier = self.open.get(place)
         self.open[place] = replace(
-            held or OpenConflict(was=was, now=now),
-            guards=tuple(dict.fromkeys([*(held.guards if held else ()), *guards])),
+            earlier or OpenConflict(was=was, now=now),
+            guards=tuple(dict.fromkeys([*(earlier.guards if earlier else ()), *guards])),
         )
 
     def _needed(self, key: Key) -> Needed:
@@ -199,15 +199,15 @@ class Decisions:
                     need.clauses.setdefault(clause_of(clause), self._source.text_of(clause))
             self._take_attributes(need, key, old, author)
             self._take_injected(need, key, old, author)
-        for other in [key] if key in self._base and old != key else self._gone if old is None else []:
+        for other in [key] if key in self._base and old != key else self._removed if old is None else []:
             author = self._author(other)
             if author is not None and other[0] == key[0]:
                 target = self._target(other, self._recorded)
                 self._take_possible(need, key, target, author, self._guarded(other, author))
-        for mine in self._unknown if old is None else ():
-            author = self._ours[mine]
-            if mine[0] == key[0] and is_of_same_source(author, self._here, self._theirs[key], self._there):
-                target = f"{self._target(key, self._now)}, which is {named(mine)} here"
+        for own in self._unknown if old is None else ():
+            author, new = self._design[own], self._update[key]
+            if own[0] == key[0] and is_of_same_source(author, self._design_methods, new, self._new_methods):
+                target = f"{self._target(key, self._now)}, which is {named(own)} here"
                 self._take_possible(need, key, target, author, sensitive_in(author))
         return need
 
@@ -228,7 +228,7 @@ class Decisions:
             if name in arguments:
                 need.injected[name] = None
                 self._open(arguments[name], f"{name} of {target}", self._now[arguments[name]], "Inject")
-        places = paths_of(self._theirs[key])
+        places = paths_of(self._update[key])
         for path, keywords in guarded.items():
             if path in places and SENSITIVE in keywords:
                 need.keywords.setdefault(path, {})[SENSITIVE] = "True"
@@ -237,7 +237,7 @@ class Decisions:
 
     def _author(self, key: Key | None) -> ast.Call | None:
         """Return the author's version of a clause of the last import."""
-        return self._ours.get(self._own.get(key, ())) if key is not None else None
+        return self._design.get(self._own.get(key, ())) if key is not None else None
 
     def _arguments(self, key: Key) -> dict[str, str]:
         """Return the places of a tool's arguments by name."""
@@ -247,7 +247,7 @@ class Decisions:
 
     def _take_attributes(self, need: Needed, key: Key, old: Key, author: ast.Call) -> None:
         """Add the guards of attributes to the attributes that they are now, or could be."""
-        now, before = paths_of(self._theirs[key]), paths_of(self._base[old])
+        now, before = paths_of(self._update[key]), paths_of(self._base[old])
         for path, keywords in self._guarded(old, author).items():
             target = self._recorded.get(before[path], "")
             same = [each for each, place in now.items() if target and self._now[place] == target]
@@ -258,8 +258,8 @@ class Decisions:
                 continue
             if SENSITIVE not in keywords:
                 continue
-            gone = renamed(before[path], key)
-            self._open(gone, target, "")
+            removed_place = renamed(before[path], key)
+            self._open(removed_place, target, "")
             side = path.partition(":")[0]
             for each, place in now.items():
                 if each not in before and each.partition(":")[0] == side:
@@ -289,7 +289,7 @@ class Decisions:
         guarded = {key: each for key, each in guarded.items() if each}
         for key in self._at if guarded else ():
             old = self._back.get(key)
-            clauses = self._base[old] if old else None, self._theirs[key]
+            clauses = self._base[old] if old else None, self._update[key]
             for root, lost, new in lost_types(*clauses, self._variables, self._pairs, guarded):
                 for path, keywords in guarded[lost].items():
                     self._take_from_type(needed, key, root, new, lost, path, keywords)
@@ -307,17 +307,17 @@ class Decisions:
         """Add the guards of an attribute to the attributes that replace it after its type was replaced."""
         name = path.partition(":")[2]
         inside = f"{root}.{name}" if not root.endswith(":") else f"{root}{name}"
-        holders = [(each, path) for each in new if path in paths_of(self._theirs[each])]
-        holders += [(owner, inside)] if inside in paths_of(self._theirs[owner]) else []
+        holders = [(each, path) for each in new if path in paths_of(self._update[each])]
+        holders += [(owner, inside)] if inside in paths_of(self._update[owner]) else []
         was = f"{name} of {named(lost)}"
         for key, at in holders:
             author = self._author(self._back.get(key))
-            held = self._guarded(self._back[key], author).get(at, {}) if author is not None else {}
-            if keywords.keys() <= held.keys() or key not in needed:
+            guarded = self._guarded(self._back[key], author).get(at, {}) if author is not None else {}
+            if keywords.keys() <= guarded.keys() or key not in needed:
                 continue
             taken = {SENSITIVE: "True"} if SENSITIVE in keywords else {}
             needed[key].keywords.setdefault(at, {}).update(taken)
-            place = paths_of(self._theirs[key])[at]
+            place = paths_of(self._update[key])[at]
             self._open(place, was, self._now[place], *taken)
         if not holders:
             side, _, rest = inside.partition(":")
@@ -348,9 +348,9 @@ class Decisions:
             moved = self._moved_places(place)
             now = self._now.get(place, conflict.now if conflict.path else "")
             if now or not moved:
-                held = self.open.get(place)
                 is_address = place.startswith(("server:", "credential:"))
-                guards = dict.fromkeys([*conflict.guards, *(held.guards if held and not is_address else ())])
+                current = None if is_address else self.open.get(place)
+                guards = dict.fromkeys([*conflict.guards, *(current.guards if current else ())])
                 self.open[place] = replace(conflict, now=now, guards=tuple(guards))
             for each in moved:
                 self._open(each, conflict.was, self._now[each], *conflict.guards)
@@ -379,20 +379,20 @@ class Decisions:
                 continue
             if "Inject" in guards and path in self._arguments(key):
                 needed[key].injected[path] = None
-            if SENSITIVE in guards and f"{kind}:{path}" in paths_of(self._theirs[key]):
+            if SENSITIVE in guards and f"{kind}:{path}" in paths_of(self._update[key]):
                 needed[key].keywords.setdefault(f"{kind}:{path}", {})[SENSITIVE] = "True"
 
     def _tighten(self, merged: MergedDesign) -> None:
         """Remove settings that loosen a tool whose target has changed."""
         strict = {_tool_key(place) for place in self.open}
         for key in strict & self._at.keys():
-            merged.tighten(self._at[key], self._theirs[key])
+            merged.tighten(self._at[key], self._update[key])
         methods = {named(self._at[key]): key[1] for key in self._at if key[0] == "Method"}
-        theirs = {*self._at.values()}
+        matched = {*self._at.values()}
         for key, tool in merged.owners.items():
-            bound = methods.get(method_of(tool), "") if key[0] == "Tool" and key not in theirs else ""
+            bound = methods.get(method_of(tool), "") if key[0] == "Tool" and key not in matched else ""
             if ("Tool", bound) in strict:
-                merged.tighten(key, self._theirs.get(("Tool", bound), ast.Call(ast.Name("Tool"), [], [])))
+                merged.tighten(key, self._update.get(("Tool", bound), ast.Call(ast.Name("Tool"), [], [])))
 
 
 def _tool_key(place: str) -> Key:

@@ -69,8 +69,8 @@ class MergedDesign:
         """Add the missing guards to an owner."""
         owner = self.owners[key]
         edit = self._edits[id(owner)]
-        held = self.guards(key) if key[0] == "Tool" else need.clauses
-        if missing := [text for clause, text in need.clauses.items() if clause not in held]:
+        existing_clauses = self.guards(key) if key[0] == "Tool" else need.clauses
+        if missing := [text for clause, text in need.clauses.items() if clause not in existing_clauses]:
             edit.append(owner, missing)
         names = [json.dumps(each) for each in need.injected if each not in injected_in(owner)]
         clauses = [each for each in owner.args if isinstance(each, ast.Call) and clause_of(each) == "Inject"]
@@ -88,22 +88,22 @@ class MergedDesign:
                 if word not in values or (word == SENSITIVE and is_false(values[word])):
                     edit.set_keyword(node, word, text)
 
-    def tighten(self, key: Key, theirs: ast.Call) -> None:
+    def tighten(self, key: Key, imported_tool: ast.Call) -> None:
         """Remove settings that loosen a tool beyond its source, and restore those of the source."""
         tool = self.owners[key]
         edit = self._edits[id(tool)]
-        source = {clause_of(each): each for each in theirs.args if clause_of(each)}
-        here = {clause_of(each): each for each in tool.args if isinstance(each, ast.Call)}
-        if "Bookkeeping" in here and "Bookkeeping" not in source:
-            edit.remove(tool, here["Bookkeeping"])
+        source = {clause_of(each): each for each in imported_tool.args if clause_of(each)}
+        own_clauses = {clause_of(each): each for each in tool.args if isinstance(each, ast.Call)}
+        if "Bookkeeping" in own_clauses and "Bookkeeping" not in source:
+            edit.remove(tool, own_clauses["Bookkeeping"])
         for word in _GUARDS:
-            if word in source and word not in here:
+            if word in source and word not in own_clauses:
                 edit.append(tool, [ast.unparse(source[word])])
-        confirm = here.get("Confirm")
+        confirm = own_clauses.get("Confirm")
         when = _keyword(confirm, "when")
         if confirm is not None and when is not None and not _keyword(source.get("Confirm"), "when"):
             edit.remove(confirm, when)
-        hints = here.get("Annotations")
+        hints = own_clauses.get("Annotations")
         if not isinstance(hints, ast.Call):
             if imported := source.get("Annotations"):
                 edit.append(tool, [ast.unparse(imported)])

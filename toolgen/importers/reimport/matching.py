@@ -52,30 +52,30 @@ def slot_index(clause: str, key: Key) -> int | None:
     return slots.index(key[1]) if key[0] == "=" and key[1] in slots else None
 
 
-def own_matches(base: Nodes, ours: Nodes, methods: Methods, methods_here: Methods) -> dict[Key, Key]:
+def own_matches(base: Nodes, design: Nodes, methods: Methods, methods_here: Methods) -> dict[Key, Key]:
     """Return the author's clause for each clause of the last import, including renamed ones.
 
     Clauses are matched by target and request, then by name, then by binding, and then by most of their parts.
     """
     first = [_target, _request]
-    pairs = _matches(base, ours, methods, methods_here, [*first, _by_key, _bound])
+    pairs = _matches(base, design, methods, methods_here, [*first, _by_key, _bound])
     for clause in _RENAMEABLE:
         left = [key for key in base if key[0] == clause and key not in pairs]
-        right = [key for key in ours if key[0] == clause and key not in pairs.values()]
+        right = [key for key in design if key[0] == clause and key not in pairs.values()]
         for key in left:
-            alike = [other for other in right if _is_alike(base[key], ours[other])]
+            alike = [other for other in right if _is_alike(base[key], design[other])]
             if len(alike) == 1:
                 pairs[key] = alike[0]
                 right.remove(alike[0])
     return pairs
 
 
-def source_matches(base: Nodes, theirs: Nodes, methods: Methods, methods_there: Methods) -> dict[Key, Key]:
+def source_matches(base: Nodes, update: Nodes, methods: Methods, methods_there: Methods) -> dict[Key, Key]:
     """Return the clause of the new import for each clause of the last one.
 
     Clauses are matched by target and request, then by their name in the source, then by the derived name.
     """
-    return _matches(base, theirs, methods, methods_there, [_target, _request, _source_name, _by_key])
+    return _matches(base, update, methods, methods_there, [_target, _request, _source_name, _by_key])
 
 
 def is_of_same_source(node: ast.expr, methods: Methods, other: ast.expr, methods_there: Methods) -> bool:
@@ -156,9 +156,9 @@ def _bound(key: Key, node: ast.expr, methods: Methods) -> str:
     return method_of(node) or meta_name(node)
 
 
-def _is_alike(base: ast.expr, ours: ast.expr) -> bool:
+def _is_alike(base: ast.expr, design: ast.expr) -> bool:
     """Return whether another clause contains most parts of a clause, apart from the name."""
-    left, right = ([ast.dump(part) for part in _parts(node)] for node in (base, ours))
+    left, right = ([ast.dump(part) for part in _parts(node)] for node in (base, design))
     shared = [part for part in left if part in right]
     return len(shared) * 2 >= len(left) and any(len(part) > _TELLING for part in shared)
 

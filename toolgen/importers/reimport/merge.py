@@ -44,45 +44,45 @@ class Merged:
 
 def merge(
     base: str,
-    ours: str,
-    theirs: str,
+    design: str,
+    update: str,
     *,
     unread: Collection[str] = (),
     recorded: LastImport | None = None,
     formatted: Formatter,
 ) -> Merged:
-    """Return the author's design `ours` with the changes between the imports `base` and `theirs`.
+    """Return the author's `design` with the changes between the imports `base` and `update`.
 
-    `unread` are the tools in the source that were left out of `theirs`; they stay. Without `recorded`, the
-    targets of `base` are used.
+    `unread` are the tools in the source that were left out of `update`; they stay. Without `recorded`,
+    the targets of `base` are used.
 
     Raises:
         UnreadableDesignError: The design cannot be edited in place.
     """
-    before, mine, new = _parsed(base, ours, theirs)
+    before, own, new = _parsed(base, design, update)
     recorded = recorded or LastImport(targets=targets_in(before.tree))
     is_alike = _are_same(before.statements, new.statements)
     if is_alike and not recorded.open and recorded.targets == targets_in(new.tree):
-        return Merged(text=ours, changes=(), is_same=True)
+        return Merged(text=design, changes=(), is_same=True)
     still_open = {
         place: each
         for place, each in recorded.open.items()
-        if not _is_there_again(each.path, mine.tree, new.tree)
+        if not _is_restored(each.path, own.tree, new.tree)
     }
-    decisions = Decisions(before, mine, new, replace(recorded, open=still_open), unread)
-    done, items = _items_merged(before, mine, new, decisions, unread)
-    is_whole = ours == base and not done.clauses.retained and not done.is_settled
-    text = new.text if is_whole else rewritten(mine, items, _formatted(items, formatted))
-    merged = new if is_whole else SourceText(text)
-    if not is_whole and not is_same(merged.tree.body, [item.node for item in items]):
+    decisions = Decisions(before, own, new, replace(recorded, open=still_open), unread)
+    done, items = _items_merged(before, own, new, decisions, unread)
+    is_unedited = design == base and not done.clauses.retained and not done.has_decision_edits
+    text = new.text if is_unedited else rewritten(own, items, _formatted(items, formatted))
+    merged = new if is_unedited else SourceText(text)
+    if not is_unedited and not is_same(merged.tree.body, [item.node for item in items]):
         raise UnreadableDesignError("cannot be merged: the merged text would mean something else")
     _check_order(items)
     conflicts = gone_conflicts(done.clauses.changes) | decisions.open
     changes = done.clauses.changes
-    if not changes and not conflicts and text != ours:
+    if not changes and not conflicts and text != design:
         changes = [DesignChange(kind="changed", path=())]
     placed = Merged(text=text, changes=tuple(changes), is_same=is_alike, open=conflicts)
-    return _with_lines(placed, mine.tree, merged.tree)
+    return _with_lines(placed, own.tree, merged.tree)
 
 
 def _with_lines(merged: Merged, before: ast.Module, after: ast.Module) -> Merged:
@@ -99,35 +99,39 @@ def _with_lines(merged: Merged, before: ast.Module, after: ast.Module) -> Merged
     )
 
 
-def _parsed(base: str, ours: str, theirs: str) -> tuple[SourceText, SourceText, SourceText]:
+def _parsed(base: str, design: str, update: str) -> tuple[SourceText, SourceText, SourceText]:
     """Return the three versions of a design, all with the author's variable names."""
-    mine = SourceText(ours)
+    own = SourceText(design)
     try:
-        before = mine if base == ours else SourceText(base)
+        before = own if base == design else SourceText(base)
     except UnreadableDesignError as error:
         raise UnreadableDesignError("has a lock file whose design does not parse") from error
-    if renamed := _renamed(before, mine):
+    if renamed := _renamed(before, own):
         before = SourceText(_with_names(base, renamed))
-    return before, mine, SourceText(_with_names(theirs, renamed))
+    return before, own, SourceText(_with_names(update, renamed))
 
 
 def _items_merged(
-    base: SourceText, ours: SourceText, theirs: SourceText, decisions: Decisions, unread: Collection[str]
+    base: SourceText,
+    design: SourceText,
+    update: SourceText,
+    decisions: Decisions,
+    unread: Collection[str],
 ) -> tuple[_ModuleMerge, list[Item]]:
     """Return a merge in which no needed part is missing, and the statements of the module."""
     keep: set[Path] = set()
     while True:
-        done = _ModuleMerge(base, ours, theirs, unread, frozenset(keep))
+        done = _ModuleMerge(base, design, update, unread, frozenset(keep))
         items = done.items(decisions)
         if not (missing := set(_missing(items, done.clauses.deleted)) - keep):
             return done, items
         keep |= missing
 
 
-def _is_there_again(path: Path, ours: ast.Module, theirs: ast.Module) -> bool:
+def _is_restored(path: Path, design: ast.Module, update: ast.Module) -> bool:
     """Return whether the source again has a part that it lacked, in the form of the design."""
-    here, there = node_at(ours, path), node_at(theirs, path)
-    return here is not None and there is not None and is_same(here, there)
+    current, imported = node_at(design, path), node_at(update, path)
+    return current is not None and imported is not None and is_same(current, imported)
 
 
 def _line(tree: ast.Module, place: str, conflict: OpenConflict) -> int:
@@ -159,75 +163,79 @@ class _ModuleMerge:
     def __init__(
         self,
         base: SourceText,
-        ours: SourceText,
-        theirs: SourceText,
+        design: SourceText,
+        update: SourceText,
         unread: Collection[str],
         keep: Collection[Path],
     ) -> None:
-        self._ours = ours
-        self.is_settled = False
+        self._design = design
+        self.has_decision_edits = False
         """Whether the decisions changed a statement after the merge."""
-        self._base, self._theirs = _assigned(base), _assigned(theirs)
-        self._imports = imports_in(base), imports_in(theirs)
+        self._base_statements, self._new_statements = _assigned(base), _assigned(update)
+        self._imports = imports_in(base), imports_in(update)
         self.clauses = ClauseMerge(
             unread=unread,
             keep=keep,
-            before=methods_in(base.tree),
-            here=methods_in(ours.tree),
-            there=methods_in(theirs.tree),
+            base_methods=methods_in(base.tree),
+            design_methods=methods_in(design.tree),
+            new_methods=methods_in(update.tree),
         )
 
     def items(self, decisions: Decisions) -> list[Item]:
         """Return the statements of the merged module, in order."""
-        here = _assigned(self._ours)
-        items = [item for each in self._ours.statements if (item := self._item(each)) is not None]
-        for name, statement in self._base.items():
-            now = self._theirs.get(name)
-            if name not in here and now is not None and not statement.is_same(now):
+        design_statements = _assigned(self._design)
+        items = [item for each in self._design.statements if (item := self._item(each)) is not None]
+        for name, statement in self._base_statements.items():
+            now = self._new_statements.get(name)
+            if name not in design_statements and now is not None and not statement.is_same(now):
                 self._change("declined", name, now.text)
         previous: list[str] = []
-        for name, statement in self._theirs.items():
-            if name not in here and name not in self._base:
+        for name, statement in self._new_statements.items():
+            if name not in design_statements and name not in self._base_statements:
                 items.insert(place_of(items, name, previous), Item(node=statement.node, text=statement.text))
                 self._change("added", name)
             previous.append(name)
-        settled = decisions.settled(items)
-        self.is_settled = any(each is not item for each, item in zip(settled, items, strict=True))
-        return with_imports(settled, *self._imports)
+        decided_items = decisions.apply_decisions(items)
+        self.has_decision_edits = any(
+            each is not item for each, item in zip(decided_items, items, strict=True)
+        )
+        return with_imports(decided_items, *self._imports)
 
     def _item(self, statement: Statement) -> Item | None:
         """Return the merged statement for one of the author; None if it is removed."""
         name = variable_of(statement.node)
         same = Item(node=statement.node, statement=statement, text=statement.text)
-        base, theirs = self._base.get(name), self._theirs.get(name)
-        if not name or (base is None and theirs is None):
+        base, update = self._base_statements.get(name), self._new_statements.get(name)
+        if not name or (base is None and update is None):
             return same
-        if base is None or theirs is None:
-            if theirs is not None and not statement.is_same(theirs):
-                self._change("conflict", name, theirs.text)
-            return None if base is not None and self._goes(base, statement, name) else same
-        if base.is_same(theirs) or statement.is_same(theirs):
+        if base is None or update is None:
+            if update is not None and not statement.is_same(update):
+                self._change("conflict", name, update.text)
+            return None if base is not None and self._is_removed(base, statement, name) else same
+        if base.is_same(update) or statement.is_same(update):
             return same
-        pieces = (_value(base), _value(statement), _value(theirs))
+        pieces = (_value(base), _value(statement), _value(update))
         retained = self.clauses.retained
         node, text = self.clauses.expression(*pieces, (("$", name),))
         if base.text == statement.text and retained == self.clauses.retained:
-            return replace(same, node=theirs.node, text=theirs.text)
-        start, end = (offset - statement.start for offset in self._ours.span(pieces[1].node))
+            return replace(same, node=update.node, text=update.text)
+        start, end = (offset - statement.start for offset in self._design.span(pieces[1].node))
         merged = ast.Assign(targets=[ast.Name(id=name, ctx=ast.Store())], value=node)
-        whole = statement.text[:start] + text + statement.text[end:]
+        merged_text = statement.text[:start] + text + statement.text[end:]
         if isinstance(statement.node, ast.AnnAssign):
             annotated = statement.node
             return replace(
                 same,
-                text=whole,
+                text=merged_text,
                 node=ast.AnnAssign(annotated.target, annotated.annotation, node, annotated.simple),
             )
-        return replace(same, node=merged, text=whole)
+        return replace(same, node=merged, text=merged_text)
 
-    def _goes(self, base: Statement, ours: Statement, name: str) -> bool:
+    def _is_removed(self, base: Statement, design: Statement, name: str) -> bool:
         path = (("$", name),)
-        is_untouched = base.is_same(ours) and ours.is_alone and not ours.has_comment(ours.start, ours.end)
+        is_untouched = (
+            base.is_same(design) and design.is_alone and not design.has_comment(design.start, design.end)
+        )
         if is_untouched and path not in self.clauses.keep:
             self._change("removed", name)
             self.clauses.deleted.append(path)
@@ -251,9 +259,9 @@ def _assigned(source: SourceText) -> dict[str, Statement]:
     return {name: each for each in source.statements if (name := variable_of(each.node))}
 
 
-def _renamed(base: SourceText, ours: SourceText) -> dict[str, str]:
+def _renamed(base: SourceText, design: SourceText) -> dict[str, str]:
     """Return the author's names for variables of the import that were renamed."""
-    before, here = _assigned(base), _assigned(ours)
+    before, here = _assigned(base), _assigned(design)
     named = {label: name for name, each in here.items() if name not in before and (label := _identity(each))}
     return {
         name: named[label]

@@ -82,7 +82,7 @@ def place_of(items: list[Item], name: str, previous: list[str]) -> int:
 
 
 def with_imports(
-    items: list[Item], base: Mapping[str, Statement], theirs: Mapping[str, Statement]
+    items: list[Item], base: Mapping[str, Statement], update: Mapping[str, Statement]
 ) -> list[Item]:
     """Return the statements with the imports that they need.
 
@@ -92,25 +92,25 @@ def with_imports(
     unused = {each.text for name, each in base.items() if name not in loaded}
     items = [item for item in items if not _is_import(item.node) or item.text not in unused]
     bound = {name for item in items for name in item.bound}
-    known = [at for at, item in enumerate(items) if _is_import(item.node) and item.bound & theirs.keys()]
+    known = [at for at, item in enumerate(items) if _is_import(item.node) and item.bound & update.keys()]
     head = next((at for at, item in enumerate(items) if not _is_head(item.node)), len(items))
     at = min(known, default=head)
-    for name, statement in theirs.items():
+    for name, statement in update.items():
         at = max([at, *(index + 1 for index, item in enumerate(items[:head]) if name in item.bound)])
         if name in loaded - bound:
             items.insert(at, Item(node=statement.node, text=statement.text))
             at, head = at + 1, head + 1
-    _check_bindings(items, theirs)
+    _check_bindings(items, update)
     return items
 
 
-def _check_bindings(items: list[Item], theirs: Mapping[str, Statement]) -> None:
+def _check_bindings(items: list[Item], update: Mapping[str, Statement]) -> None:
     """Check that names of new clauses refer to what their imports mean.
 
     Raises:
         UnreadableDesignError: The author uses the name for something else.
     """
-    for name, statement in theirs.items():
+    for name, statement in update.items():
         (meant,) = _imported(statement.node, name)
         binding = [item for item in items if name in item.bound]
         if not any(meant in _imported(item.node, name) for item in binding):

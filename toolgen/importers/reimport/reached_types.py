@@ -16,13 +16,13 @@ Variables: TypeAlias = Mapping[str, ast.AST]
 
 def lost_types(
     base: ast.Call | None,
-    theirs: ast.Call,
+    imported: ast.Call,
     variables: tuple[Variables, Variables],
     pairs: Mapping[Key, Key],
     guarded: Collection[Key],
 ) -> Iterator[tuple[str, Key, list[Key]]]:
     """Yield the guarded types that an owner no longer reaches, with their root path and its new types."""
-    before, now = (_roots(base) if base else {}), _roots(theirs)
+    before, now = (_roots(base) if base else {}), _roots(imported)
     for root, nodes in before.items():
         side = root.partition(":")[0]
         nodes_now = now.get(root) or [

@@ -334,12 +334,12 @@ def new_credentials(was: str, now: str, recorded: Mapping[str, str], moved: Mapp
         if place.startswith("security:")
         for each in target.partition(" ")[0].split("|")
     }
-    held = was.partition(" ")[0].split("|") if was else [each for each, _ in sent]
+    old_credentials = was.partition(" ")[0].split("|") if was else [each for each, _ in sent]
     sets, _, address = now.partition(" ")
     if not any(to == address for _, to in sent):
-        sent = {(each, address) for each in held}
+        sent = {(each, address) for each in old_credentials}
     return any(
-        (each not in held or (each, address) not in sent)
+        (each not in old_credentials or (each, address) not in sent)
         and all(f"credential:{name}" in recorded for name in each.split("+") if name[0] not in "[(")
         for each in sets.split("|")
         if each != "none"
