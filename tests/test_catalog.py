@@ -70,7 +70,7 @@ def digest_of(catalog: dict[str, Any]) -> str:
 def shared(tools: list[dict[str, Any]]) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """Return the types of several tools, and the tools with references to them."""
     types = RepeatedTypes(tools)
-    return types.types(), [types.short(tool) for tool in tools]
+    return types.types(), [types.with_references(tool) for tool in tools]
 
 
 def test_a_type_of_several_tools_stands_in_a_file_once() -> None:

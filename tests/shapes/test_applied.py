@@ -223,4 +223,4 @@ def test_kinds_that_hold_one_another_are_few_looks() -> None:
         f"d{at}": {"properties": {f"p{key}": {"$ref": f"#/$defs/d{(at + 7 * key) % 100}"} for key in (1, 2)}}
         for at in range(100)
     }
-    assert VisitCounter({"$ref": "#/$defs/d0", "$defs": kinds}).a_value < 10
+    assert VisitCounter({"$ref": "#/$defs/d0", "$defs": kinds}).value_steps < 10

@@ -10,7 +10,7 @@ from pydantic import Field
 from toolgen.contract.json_value import Json
 from toolgen.shapes.design.model import Nullable
 from toolgen.shapes.foreign.model import SchemaModel
-from toolgen.shapes.foreign.remainder import Remainder, left_of
+from toolgen.shapes.foreign.remainder import Remainder, remainder_of
 
 
 class Part(SchemaModel):
@@ -53,10 +53,10 @@ CONDITION: dict[str, Any] = {"if": {"properties": {"share": {"const": 1}}}, "the
 
 def left(schema: dict[str, Any], part: dict[str, Any] = PART) -> tuple[Any, Any]:
     Whole.model_rebuild()
-    rules, looked_at = left_of({**schema, "$defs": {"Part": part}}, Whole.__pydantic_core_schema__)
+    rules, included = remainder_of({**schema, "$defs": {"Part": part}}, Whole.__pydantic_core_schema__)
     if rules is not True:
         assert rules.pop("$defs") == {"Part": part}
-    return rules, looked_at
+    return rules, included
 
 
 def with_property(name: str, schema: Json) -> dict[str, Any]:
@@ -68,7 +68,7 @@ def test_types_that_hold_all_leave_nothing() -> None:
 
 
 @pytest.mark.parametrize(
-    ("rule", "looked_at"),
+    ("rule", "included"),
     [
         (DEPENDENT, {"title": {}, "is_on": {}}),
         (CONDITION, {"share": True, "title": {}}),
@@ -77,8 +77,8 @@ def test_types_that_hold_all_leave_nothing() -> None:
         ({"propertyNames": {"maxLength": 4}}, True),
     ],
 )
-def test_a_rule_is_left_with_the_keys_that_it_looks_at(rule: dict[str, Any], looked_at: Any) -> None:
-    assert left({**WHOLE, **rule}) == (rule, looked_at)
+def test_a_rule_is_left_with_the_keys_that_it_looks_at(rule: dict[str, Any], included: Any) -> None:
+    assert left({**WHOLE, **rule}) == (rule, included)
 
 
 @pytest.mark.parametrize(
@@ -107,9 +107,9 @@ def test_a_class_that_holds_itself_is_left_where_it_begins_again() -> None:
     itself: Json = {"$ref": "#/$defs/Whole"}
     whole = {**with_property("inner", itself), **DEPENDENT}
     schema: dict[str, Any] = {"$ref": "#/$defs/Whole", "$defs": {"Whole": whole, "Part": PART}}
-    rules, looked_at = left_of(schema, Whole.__pydantic_core_schema__)
+    rules, included = remainder_of(schema, Whole.__pydantic_core_schema__)
     assert rules == {**DEPENDENT, "properties": {"inner": whole}, "$defs": schema["$defs"]}
-    assert looked_at == {"title": {}, "is_on": {}, "inner": True}
+    assert included == {"title": {}, "is_on": {}, "inner": True}
 
 
 @pytest.mark.parametrize(
@@ -117,7 +117,7 @@ def test_a_class_that_holds_itself_is_left_where_it_begins_again() -> None:
 )
 def test_a_schema_whose_references_may_lead_anywhere_is_left_whole(part: dict[str, Any]) -> None:
     schema = {**WHOLE, "$defs": {"Part": part}}
-    assert left_of(schema, Whole.__pydantic_core_schema__) == (schema, True)
+    assert remainder_of(schema, Whole.__pydantic_core_schema__) == (schema, True)
 
 
 def test_a_value_surely_fits_or_the_whole_schema_is_asked() -> None:

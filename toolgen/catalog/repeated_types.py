@@ -56,11 +56,11 @@ class RepeatedTypes:
             for name, schema in sorted(self._types.items())
         }
 
-    def short(self, entry: Mapping[str, Any]) -> dict[str, Any]:
+    def with_references(self, entry: Mapping[str, Any]) -> dict[str, Any]:
         """Return an entry with references instead of the shared schemas."""
-        return changed_parts(entry, self._short)
+        return changed_parts(entry, self._part_with_reference)
 
-    def _short(self, part: dict[str, Json]) -> dict[str, Json]:
+    def _part_with_reference(self, part: dict[str, Json]) -> dict[str, Json]:
         schema = part["schema"]
         return {**part, "schema": self._reference(class_of(part), schema) or self._with_references(schema)}
 

@@ -72,7 +72,7 @@ def catalog_json(
         document["agent"] = agent
     if root is None:
         shared = RepeatedTypes(ordered)
-        tools = [*map(shared.short, ordered)]
+        tools = [*map(shared.with_references, ordered)]
         if types := shared.types():
             document["types"] = types
     else:

@@ -54,7 +54,7 @@ def hidden_errors(
     if is_literal:
         schema = literal_nulls(schema)
     rules = _Rules()
-    rules.apart(schema)
+    rules.split_rules(schema)
     if not (rules.is_always or rules.hiding):
         return False
     validator: Callable[..., object] | None = None
@@ -77,9 +77,9 @@ def hidden_errors(
 
 def _validator_of(schema: AnySchema, config: CoreConfig | None) -> Callable[..., object]:
     chosen = discriminate_unions(schema)
-    made = _Rules().apart(schema if chosen is None else chosen)
-    validate = SchemaValidator(made, config, _use_prebuilt=False).validate_json
-    return count_patterns(validate if chosen is None else within_budget(validate), made)
+    split_schema = _Rules().split_rules(schema if chosen is None else chosen)
+    validate = SchemaValidator(split_schema, config, _use_prebuilt=False).validate_json
+    return count_patterns(validate if chosen is None else within_budget(validate), split_schema)
 
 
 class _Rules:
@@ -98,11 +98,11 @@ class _Rules:
         errors = error.errors(include_url=False, include_context=False, include_input=False)
         return not self.hiding.isdisjoint([each["type"] for each in errors])
 
-    def apart(self, schema: AnySchema) -> AnySchema:
+    def split_rules(self, schema: AnySchema) -> AnySchema:
         """Return a core schema that tries each rule of a value, even if another rule is broken."""
         if (scalar := schema.get("metadata", {}).get(MADE_OF)) is not None:
             return self._number(schema, scalar)
-        node = mapped(schema, self.apart)
+        node = mapped(schema, self.split_rules)
         match node["type"]:
             case "str" if "pattern" in node:
                 return self._split(node, _LENGTHS, "pattern")
@@ -189,8 +189,8 @@ def _both(validate: _Validate, inner: AnySchema, outer: AnySchema) -> AnySchema:
         return value
 
     inner = {key: value for key, value in inner.items() if key not in _OUTER}
-    made = cs.no_info_wrap_validator_function(check, inner)
-    return {**made, **{key: outer[key] for key in _OUTER if key in outer}}
+    schema = cs.no_info_wrap_validator_function(check, inner)
+    return {**schema, **{key: outer[key] for key in _OUTER if key in outer}}
 
 
 def _beginning(value: object) -> object:

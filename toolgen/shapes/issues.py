@@ -287,8 +287,8 @@ def _node_at(root: Any, keys: Keys) -> Mapping[str, Any]:
     """Return the schema at a location; an empty one if it is in a union or below another keyword."""
     node = root
     for key in keys:
-        held = _referred(node, root)
-        node = held.get("items", {}) if isinstance(key, int) else held.get("properties", {}).get(key, {})
+        schema = _referred(node, root)
+        node = schema.get("items", {}) if isinstance(key, int) else schema.get("properties", {}).get(key, {})
     return node if isinstance(node, Mapping) else {}
 
 
@@ -296,8 +296,8 @@ def _referred(node: Any, root: Any) -> Mapping[str, Any]:
     """Return the target of a schema's reference, or the schema itself; an empty one for a boolean."""
     if not isinstance(node, Mapping):
         return {}
-    held = referred(root, node.get("$ref"))
-    return held if isinstance(held, Mapping) else node
+    target = referred(root, node.get("$ref"))
+    return target if isinstance(target, Mapping) else node
 
 
 def unknown(keys: Keys, allowed: tuple[Json, ...] | None) -> FieldIssue:

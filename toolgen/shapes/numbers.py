@@ -38,18 +38,18 @@ def number(node: AnySchema) -> AnySchema:
     # pydantic compares float quotients with a tolerance; the decimal literal is checked exactly.
     step = written.pop(_STEP.core, None)
     checks = [] if step is None else [limited(_STEP, step)]
-    whole: dict[str, Any] = {}
+    integer_limits: dict[str, Any] = {}
     for row in _BOUNDS:
         if (bound := written.get(row.core)) is None:
             continue
         if abs(bound) < EXACT_FLOATS:
-            whole[row.core] = row.integer_limit(bound)
+            integer_limits[row.core] = row.integer_limit(bound)
         else:
             del written[row.core]
             checks.append(limited(row, bound))
     # The float is first: it takes no more work than before, and an integer is an exact match only for the
     # second.
-    both = cs.union_schema([(written, NUMBER), (cs.int_schema(strict=True, **whole), INTEGER)])
+    both = cs.union_schema([(written, NUMBER), (cs.int_schema(strict=True, **integer_limits), INTEGER)])
     schema: AnySchema = both
     for check in checks:
         schema = cs.no_info_after_validator_function(check, schema)

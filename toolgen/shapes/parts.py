@@ -76,9 +76,9 @@ class PartReader:
         """Return the validator for a part of the type; `config` is the config of the class around it."""
         validate = self._validators.get(id(node))
         if validate is None:
-            whole = {"type": "definitions", "schema": node, "definitions": [*self._definitions.values()]}
+            schema = {"type": "definitions", "schema": node, "definitions": [*self._definitions.values()]}
             validate = self._validators[id(node)] = validator_of(
-                node if node is self._root else whole, config
+                node if node is self._root else schema, config
             )
         return validate
 
@@ -89,12 +89,12 @@ class PartReader:
         return self._containers[id(node)]
 
     def _with_any_items(self, node: Any) -> object:
-        made = {key: part for key, part in node.items() if key != "ref"}
+        own_schema = {key: part for key, part in node.items() if key != "ref"}
         match node["type"]:
             case "list":
-                return {**made, "items_schema": {"type": "any"}}
+                return {**own_schema, "items_schema": {"type": "any"}}
             case "dict":
-                return {**made, "values_schema": {"type": "any"}}
+                return {**own_schema, "values_schema": {"type": "any"}}
             case "definitions":
                 return self._with_any_items(node["schema"])
             case "definition-ref":
@@ -102,7 +102,7 @@ class PartReader:
             case "union":
                 return self._with_any_items(next(_values_of(node)))
             case _:
-                return {**made, "schema": self._with_any_items(node["schema"])}
+                return {**own_schema, "schema": self._with_any_items(node["schema"])}
 
     def divided(self, node: Any, value: Json, config: Any) -> tuple[Any, Any, Any]:
         """Return the class of a value or None, the schema of its attributes or items, and their config."""
@@ -150,20 +150,20 @@ class _Reading:
             self.issues.append(_invalid(keys, TOO_COMPLEX.message.partition(":")[0]))
             return document, document
         known = len(self.issues)
-        whole, around = node, config
+        outer_node, outer_config = node, config
         model, inner, config = self._reader.divided(node, document, config)
         kind = inner["type"]
-        made: tuple[Any, Json] = document, document
+        result: tuple[Any, Json] = document, document
         if kind == "model-fields" and model is not None and isinstance(document, dict):
-            made = self._object(model, inner, document, keys, config)
+            result = self._object(model, inner, document, keys, config)
         elif kind == "list" and isinstance(document, list):
             items = inner.get("items_schema", {"type": "any"})
             parts = [self.part(items, item, (*keys, at), config) for at, item in enumerate(document)]
-            made = [value for value, _ in parts], [json for _, json in parts]
+            result = [value for value, _ in parts], [json for _, json in parts]
         elif kind == "dict" and isinstance(document, dict):
             values = inner.get("values_schema", {"type": "any"})
             named = {key: self.part(values, item, (*keys, key), config) for key, item in document.items()}
-            made = (
+            result = (
                 {key: value for key, (value, _) in named.items()},
                 {key: json for key, (_, json) in named.items()},
             )
@@ -171,9 +171,12 @@ class _Reading:
             first, *others = misfit.errors(include_url=False)
             is_choice = kind in ("union", "tagged-union") and (others or first["loc"])
             self.issues.append(_invalid(keys, NO_BRANCH) if is_choice else issue_of(first, keys))
-        elif kind in ("list", "dict") and (own := self._own_error(whole, document, around)) is not None:
+        elif (
+            kind in ("list", "dict")
+            and (own := self._own_error(outer_node, document, outer_config)) is not None
+        ):
             self.issues.insert(known, issue_of(own, keys))
-        return made
+        return result
 
     def _own_error(self, node: object, document: Json, config: object) -> ErrorDetails | None:
         """Return the first error of a list or a map itself; None if only its parts do not fit."""
@@ -205,8 +208,10 @@ class _Reading:
                     FieldIssue(keys=(*keys, key), constraint="missing_field", message=LEFT_OUT)
                 )
         value = model.model_construct({*values})  # an alias can be another attribute's name
-        held = value.__dict__ | values
-        object.__setattr__(value, "__dict__", {name: held[name] for name in schema["fields"] if name in held})
+        attributes = value.__dict__ | values
+        object.__setattr__(
+            value, "__dict__", {name: attributes[name] for name in schema["fields"] if name in attributes}
+        )
         if "extras_schema" in schema:
             object.__setattr__(value, "__pydantic_extra__", others)
             written |= others
@@ -220,10 +225,12 @@ def _without_refs(core: object, shared: Set[str]) -> object:
 
     For a list, one error is enough, because its items are then read one by one.
     """
-    made = mapped(core, lambda node: _without_refs(node, shared))
-    if made["type"] == "list":
-        made = {**made, "fail_fast": True}
-    return made if made.get("ref") in shared else {key: part for key, part in made.items() if key != "ref"}
+    schema = mapped(core, lambda node: _without_refs(node, shared))
+    if schema["type"] == "list":
+        schema = {**schema, "fail_fast": True}
+    return (
+        schema if schema.get("ref") in shared else {key: part for key, part in schema.items() if key != "ref"}
+    )
 
 
 def _values_of(union: Any) -> Iterator[object]:

@@ -38,7 +38,7 @@ def unless(tag: str, others: Iterable[str]) -> str:
     return "".join(f"{_UNLESS}{escaped(part)}" for part in (tag, *others))
 
 
-def again(above: int) -> str:
+def recursion_step(above: int) -> str:
     """Return the last step of a place, for a value with the same places as the value `above` steps above."""
     return f"{_AGAIN}{above}"
 
@@ -71,13 +71,13 @@ def _of_object(
     object_: ObjectType, objects: Objects, outer: Mapping[str, int], depth: int
 ) -> Iterator[_Steps]:
     """Yield the steps from an object at a depth; `outer` has the depths of the objects around it."""
-    around = {**outer, object_.name: depth}
+    depths = {**outer, object_.name: depth}
     for field in object_.fields:
         if field.sensitive:
             yield (escaped(field.name),)
             continue
         if isinstance(field.type, _OUTER):
-            for steps in _of_type(field.type, objects, around, depth + 1):
+            for steps in _of_type(field.type, objects, depths, depth + 1):
                 yield (escaped(field.name), *steps)
 
 
@@ -95,7 +95,7 @@ def _of_type(type_: DataType, objects: Objects, outer: Mapping[str, int], depth:
                     yield (step, *steps)
         case RefType(name=name) if name in outer:
             if _has_sensitive(objects[name], objects, set()):
-                yield (again(depth - outer[name]),)
+                yield (recursion_step(depth - outer[name]),)
         case RefType():
             yield from _of_object(objects[type_.name], objects, outer, depth)
         case _:
@@ -119,14 +119,14 @@ def _has_sensitive(object_: ObjectType, objects: Objects, seen: set[str]) -> boo
 class _Node:
     """The places that apply to one value, and by step those of the values in it."""
 
-    __slots__ = ("again", "branches", "is_sensitive", "steps")
+    __slots__ = ("branches", "is_sensitive", "recursive_nodes", "steps")
 
     def __init__(self) -> None:
         self.is_sensitive = False
         self.steps: dict[str, _Node] = {}
         self.branches: dict[str, _Node] = {}
         """The branches of a union, by their steps."""
-        self.again: list[_Node] = []
+        self.recursive_nodes: list[_Node] = []
         """Nodes above whose places also apply to this value."""
 
     def step(self, step: str) -> _Node:
@@ -141,27 +141,27 @@ def _root(places: Iterable[str]) -> _Node:
     """Return the node of a document with these places."""
     root = _Node()
     for place in places:
-        way = [root]
+        path = [root]
         for step in place.split("/")[1:]:
             if step.startswith(_AGAIN):
-                way[-1].again.append(way[-1 - int(step.removeprefix(_AGAIN))])
+                path[-1].recursive_nodes.append(path[-1 - int(step.removeprefix(_AGAIN))])
                 break
-            way.append(way[-1].step(step))
+            path.append(path[-1].step(step))
         else:
-            way[-1].is_sensitive = True
+            path[-1].is_sensitive = True
     return root
 
 
 def _all_of(nodes: Sequence[_Node], value: object) -> list[_Node]:
     """Return all nodes of a value: these, the nodes above that apply to it, and the nodes of its branch."""
     nodes_of_all: list[_Node] = []
-    left = list(nodes)
-    while left:
-        node = left.pop()
+    waiting = list(nodes)
+    while waiting:
+        node = waiting.pop()
         if node not in nodes_of_all:
             nodes_of_all.append(node)
-            left += node.again
-            left += [branch for step, branch in node.branches.items() if _may_be(step, value)]
+            waiting += node.recursive_nodes
+            waiting += [branch for step, branch in node.branches.items() if _may_be(step, value)]
     return nodes_of_all
 
 

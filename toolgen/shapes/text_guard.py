@@ -55,9 +55,9 @@ def _pattern(node: AnySchema) -> str | None:
 
 def _counted(schema: AnySchema) -> AnySchema:
     """Return a core schema whose patterns take steps before they are matched."""
-    made = mapped(schema, _counted)
+    counted_schema = mapped(schema, _counted)
     if (pattern := _pattern(schema)) is None:
-        return made
+        return counted_schema
     parts = parts_a_character(pattern)
 
     def take(text: object) -> object:
@@ -65,5 +65,5 @@ def _counted(schema: AnySchema) -> AnySchema:
             take_match(pattern, text, parts)
         return text
 
-    outer = {"ref": made.pop("ref")} if "ref" in made else {}
-    return {**cs.no_info_before_validator_function(take, made), **outer}
+    outer = {"ref": counted_schema.pop("ref")} if "ref" in counted_schema else {}
+    return {**cs.no_info_before_validator_function(take, counted_schema), **outer}

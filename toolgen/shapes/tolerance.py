@@ -66,14 +66,14 @@ def forgiving(core: Any) -> Any:
 
 def _forgiving(schema: object, shapes: CoreShapes) -> object:
     def forgiven(node: Any) -> object:
-        made = mapped(node, forgiven)
-        if _refuses_keys(made):
-            del made["extras_keys_schema"]
-            made["extra_behavior"] = "ignore"
+        converted = mapped(node, forgiven)
+        if _refuses_keys(converted):
+            del converted["extras_keys_schema"]
+            converted["extra_behavior"] = "ignore"
         elif tag := _tag_of(node):
             by_tag = {value: shapes.of(branch) for value, branch in node["choices"].items()}
-            made["discriminator"] = _tag_finder(tag, by_tag)
-        return made
+            converted["discriminator"] = _tag_finder(tag, by_tag)
+        return converted
 
     return forgiven(schema)
 
@@ -94,11 +94,11 @@ def tolerant(schema: object) -> Any:
 
     Classes of foreign schemas, and open ones, have their own rules for these.
     """
-    made = mapped(schema, tolerant)
-    config = made.get("config", {})
-    if made["type"] == "model" and config.get("extra_fields_behavior") == "forbid":
-        made["config"] = {**config, "extra_fields_behavior": "ignore"}
-    return made
+    converted = mapped(schema, tolerant)
+    config = converted.get("config", {})
+    if converted["type"] == "model" and config.get("extra_fields_behavior") == "forbid":
+        converted["config"] = {**config, "extra_fields_behavior": "ignore"}
+    return converted
 
 
 def core_schema_of(type_: Any) -> Any:

@@ -44,18 +44,18 @@ _MOST_MEASURED: Final = 100_000
 @dataclass(slots=True)
 class _WorkBudget:
     left: int
-    explained: int = _MOST_EXPLAINED
+    left_to_explain: int = _MOST_EXPLAINED
 
     def affords(self, value: object, times: int, *, may_fit: bool) -> bool:
         """Take the visits of a value from the budget; return whether enough were left."""
-        left = self.left if may_fit else self.explained
+        left = self.left if may_fit else self.left_to_explain
         spent = times * _size(value, left // times)
         if spent > left:
             return False
         if may_fit:
             self.left -= spent
         else:
-            self.explained -= spent
+            self.left_to_explain -= spent
         take_steps(_A_VISIT * spent)
         return True
 
@@ -84,13 +84,13 @@ def discriminate_unions(schema: AnySchema) -> AnySchema | None:
         return {"type": "definition-ref", "schema_ref": ref}
 
     def distinguished(node: AnySchema) -> AnySchema:
-        made = mapped(node, distinguished)
+        converted = mapped(node, distinguished)
         if _overlap(node, shapes) <= 1:
-            return made
-        return _chosen([named(branch) for branch in choices_of(made)], node, shapes)
+            return converted
+        return _chosen([named(branch) for branch in choices_of(converted)], node, shapes)
 
-    whole = distinguished(schema)
-    return {"type": "definitions", "schema": whole, "definitions": branches}
+    guarded_schema = distinguished(schema)
+    return {"type": "definitions", "schema": guarded_schema, "definitions": branches}
 
 
 def within_budget(call: Callable[..., T]) -> Callable[..., T]:
@@ -158,17 +158,17 @@ def _size(value: object, most: int) -> int:
     """Return the number of values in a value, including itself; if it exceeds `most`, any larger number."""
     count, waiting = 0, [value]
     while waiting and count <= most:
-        held = waiting.pop()
+        part = waiting.pop()
         count += 1
-        match held:
+        match part:
             case dict():
-                waiting.extend(held.values())
+                waiting.extend(part.values())
             case list() | tuple() | set() | frozenset():
-                waiting.extend(held)
+                waiting.extend(part)
             case None | bool() | int() | float() | str():
                 pass
             case _:
-                waiting.extend(getattr(held, "__dict__", {}).values())
+                waiting.extend(getattr(part, "__dict__", {}).values())
     return count
 
 

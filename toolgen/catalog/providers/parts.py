@@ -128,11 +128,11 @@ class Context:
 
     def json_text(self, schema: object, place: SchemaPlace, keyword: str, what: str = "") -> Part:
         """Return a part that is sent as JSON text."""
-        whole: Schema = schema if isinstance(schema, dict) else {}
-        what = what or _JSON_WORDS.get(str(whole.get("type")), _JSON_VALUE)
+        schema_object: Schema = schema if isinstance(schema, dict) else {}
+        what = what or _JSON_WORDS.get(str(schema_object.get("type")), _JSON_VALUE)
         self.lose(place, keyword, "as JSON text")
-        own = {key: value for key, value in whole.items() if key not in _STRUCTURE}
-        names = list(whole.get("properties", {})) if keyword != "type" else []
+        own = {key: value for key, value in schema_object.items() if key not in _STRUCTURE}
+        names = list(schema_object.get("properties", {})) if keyword != "type" else []
         keys = f"Its keys: {', '.join(names)}." if names else ""
         text = self.description(own, place, frozenset(), what, keys)
         return Part(schema={"type": "string", **text}, codec=JsonText(self.root, schema))

@@ -57,8 +57,8 @@ def _root(schema: Schema, losses: list[Loss]) -> tuple[Schema, str, bool]:
     if not is_object or any(text is None for text in says.values()):
         defs = {} if _is_recursive(schema) else {key: schema[key] for key in schema.keys() & {"$defs"}}
         inner = {key: value for key, value in schema.items() if key not in defs}
-        whole = inner if defs else embedded(inner, f"#/properties/{ARGUMENTS}")
-        wrapped: Schema = {"type": "object", "properties": {ARGUMENTS: whole}, "required": [ARGUMENTS]}
+        inner_schema = inner if defs else embedded(inner, f"#/properties/{ARGUMENTS}")
+        wrapped: Schema = {"type": "object", "properties": {ARGUMENTS: inner_schema}, "required": [ARGUMENTS]}
         wrapped["additionalProperties"] = False
         return {**wrapped, **defs}, "", True
     for keyword, text in says.items():

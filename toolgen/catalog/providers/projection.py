@@ -168,13 +168,13 @@ def _loose(name: str, description: str, dialect: Dialect, why: str) -> Projectio
     )
 
 
-def without_strict(projection: Projection, made: Projection, why: str) -> Projection:
+def without_strict(projection: Projection, plain: Projection, why: str) -> Projection:
     """Return the projection of a tool that is not strict in a strict dialect, with the reason.
 
-    `made` is the same tool in the plain dialect.
+    `plain` is the same tool in the plain dialect.
     """
     loss = Loss(path="", keyword="strict", action="not strict", detail=why)
-    return replace(made, dialect=projection.dialect, is_strict=False, losses=(loss, *made.losses))
+    return replace(plain, dialect=projection.dialect, is_strict=False, losses=(loss, *plain.losses))
 
 
 def _strict(schema: Schema, dialect: Dialect) -> Rewritten:

@@ -105,13 +105,13 @@ def _read(schema: object, place: SchemaPlace, losses: list[Loss], level: int) ->
 
 def _exclusive(schema: Schema) -> Schema:
     """Return the schema with the boolean bounds of draft-04 in the form of later drafts."""
-    made = dict(schema)
+    result = dict(schema)
     for exclusive, limit in _EXCLUSIVE.items():
-        if isinstance(made.get(exclusive), bool):
-            is_exclusive = made.pop(exclusive)
-            if is_exclusive and _is_number(made.get(limit)):
-                made[exclusive] = made.pop(limit)
-    return made
+        if isinstance(result.get(exclusive), bool):
+            is_exclusive = result.pop(exclusive)
+            if is_exclusive and _is_number(result.get(limit)):
+                result[exclusive] = result.pop(limit)
+    return result
 
 
 def _depth(root: Json, keyword: str) -> int:

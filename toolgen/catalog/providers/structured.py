@@ -27,10 +27,10 @@ from .sentences import joined
 from .unions import (
     flattened,
     merged_part,
-    noted_as,
     reference_part,
     resolved,
     union_part,
+    with_loss_keyword,
     without_annotations,
 )
 
@@ -107,14 +107,14 @@ def _root_part(ctx: Context, flat: Schema, place: SchemaPlace) -> tuple[Part, st
         groups = [" and ".join(branch.get("required", ())) for branch in flat[keyword]]
         words = joined(words, f"Give {' or '.join(filter(None, groups))}.")
         ctx.lose(place, keyword, "described", words)
-    whole = {
+    object_schema = {
         key: value for key, value in flat.items() if key not in ("anyOf", "oneOf", "description", "default")
     }
-    part = object_part(ctx, whole, place, is_root=True)
+    part = object_part(ctx, object_schema, place, is_root=True)
     own = frozenset(
         "properties required additionalProperties patternProperties propertyNames examples".split()
     )
-    return part, joined(words, ctx.description(whole, place, own).get("description", ""))
+    return part, joined(words, ctx.description(object_schema, place, own).get("description", ""))
 
 
 def _says_required(branch: Json) -> bool:
@@ -180,7 +180,7 @@ def _of_kinds(ctx: Context, schema: Schema, kinds: Sequence[str], place: SchemaP
     }
     rest = {key: value for key, value in schema.items() if key not in shared}
     union = {**shared, "anyOf": [{**_own(rest, kind), "type": kind} for kind in kinds]}
-    return noted_as(ctx, "anyOf", "type", place, partial(union_part, ctx, union, place))
+    return with_loss_keyword(ctx, "anyOf", "type", place, partial(union_part, ctx, union, place))
 
 
 _FURTHER: Final[Mapping[Holder, str]] = {

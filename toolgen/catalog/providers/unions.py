@@ -170,7 +170,7 @@ def union_part(ctx: Context, schema: Schema, place: SchemaPlace) -> Part:
         description = " ".join(filter(None, (str(rest.get("description") or "").strip(), words)))
         return ctx.part({**rest, "description": description}, place)
     if values := _labelled_values(schema[keyword]):
-        return noted_as(ctx, "enum", keyword, place, partial(ctx.part, _enum(rest, values), place))
+        return with_loss_keyword(ctx, "enum", keyword, place, partial(ctx.part, _enum(rest, values), place))
     try:
         branches = _branches(ctx, rest, schema[keyword], keyword, place)
     except UnmergeableError:
@@ -178,16 +178,18 @@ def union_part(ctx: Context, schema: Schema, place: SchemaPlace) -> Part:
     return _any_of(ctx, schema, branches, keyword, place)
 
 
-def noted_as(ctx: Context, keyword: str, own: str, place: SchemaPlace, make: Callable[[], Part]) -> Part:
+def with_loss_keyword(
+    ctx: Context, keyword: str, own: str, place: SchemaPlace, make: Callable[[], Part]
+) -> Part:
     """Return a part created from a keyword that is not the schema's own; losses refer to its own one."""
     count = len(ctx.losses)
     part = make()
-    made = f"{place.path}/{keyword}/"
+    prefix = f"{place.path}/{keyword}/"
     for index, loss in enumerate(ctx.losses[count:], count):
         if loss.path == place.path and loss.keyword == keyword:
             ctx.losses[index] = replace(loss, keyword=own)
-        elif loss.path.startswith(made):
-            _, _, inner = loss.path.removeprefix(made).partition("/")
+        elif loss.path.startswith(prefix):
+            _, _, inner = loss.path.removeprefix(prefix).partition("/")
             ctx.losses[index] = replace(loss, path="/".join((place.path, *([inner] if inner else []))))
     return part
 

@@ -53,9 +53,9 @@ def locked_toolset(word: MCPToolset, report: Report) -> LockedToolset:
     if lock.tools and not tools:  # each of them was reported
         tools = (_tool(_UNKNOWN.tools[0], "unknown", word.source),)
     about = f"Tools of the MCP server {visible_lines(lock.server or word.name)}."
-    made = object.__new__(LockedToolset)
-    made.__dict__.update(vars(word), children=tools, description=about)
-    return made
+    toolset = object.__new__(LockedToolset)
+    toolset.__dict__.update(vars(word), children=tools, description=about)
+    return toolset
 
 
 def _lock(word: MCPToolset, report: Report) -> MCPLock | None:
@@ -118,9 +118,9 @@ def _tool(tool: ListedFacts, name: str, source: Source) -> Tool:
     titles = (facts.get("title"), hints.get("title"))
     title = next((title for title in titles if title and isinstance(title, str)), "")
     title = visible(" ".join(title.split())[:_LONGEST_TITLE])
-    made = Tool(name, shown, *children, title=title or None)
-    _place(made, source)
-    return made
+    clause = Tool(name, shown, *children, title=title or None)
+    _place(clause, source)
+    return clause
 
 
 def _children(facts: Any) -> Iterator[ToolClause]:

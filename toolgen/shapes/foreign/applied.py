@@ -41,7 +41,7 @@ def held_by(schema: Mapping[str, Json], value: Json) -> Iterator[tuple[Json, Jso
             yield from zip(list_of(schema, word), value, strict=False)
         rest = [schema[word] for word in _OF_ITEMS if isinstance(schema.get(word), Mapping | bool)]
         start = min([len(first) for word in _FIRST_ITEMS if (first := list_of(schema, word))], default=0)
-        yield from ((inner, held) for inner in rest for held in value[start:])
+        yield from ((inner, member) for inner in rest for member in value[start:])
         yield from ((schema["contains"], item) for item in value if "contains" in schema)
 
 
@@ -52,12 +52,12 @@ def _of_keys(schema: Mapping[str, Json], value: Mapping[str, Json]) -> Iterator[
     if not (patterns or rest or "propertyNames" in schema):
         yield from ((properties[key], value[key]) for key in properties.keys() & value)
         return
-    for key, held in value.items():
+    for key, member in value.items():
         if key in properties:
-            yield properties[key], held
-        yield from ((inner, held) for inner in patterns.values())
+            yield properties[key], member
+        yield from ((inner, member) for inner in patterns.values())
         if key not in properties:
-            yield from ((inner, held) for inner in rest)
+            yield from ((inner, member) for inner in rest)
         if "propertyNames" in schema:
             yield schema["propertyNames"], key
 

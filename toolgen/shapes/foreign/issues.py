@@ -58,7 +58,7 @@ class LocatedIssue(NamedTuple):
     actual: str
     is_key: bool = False
     """Whether it is an issue of a map's key, and not of the value there."""
-    later: Callable[[], Sequence[LocatedIssue]] | None = None
+    expand: Callable[[], Sequence[LocatedIssue]] | None = None
     """Returns more issues: for a nested union, only those of the selected branch."""
 
 
@@ -110,11 +110,11 @@ class ForeignReader:
 
     def _issues_at(self, place: Keys, part: ErrorDetails | _Union, keys: Keys) -> Sequence[LocatedIssue]:
         """Return the issues at a place below `keys`."""
-        whole = (*keys, *place)
+        location = (*keys, *place)
         if not isinstance(part, _Union):
-            return (self._issue_of(whole, part),)
-        read = partial(self._union, [*part.branches.values()], whole)
-        return (postponed_issue(whole, read),) if place else read()
+            return (self._issue_of(location, part),)
+        read = partial(self._union, [*part.branches.values()], location)
+        return (postponed_issue(location, read),) if place else read()
 
     def _union(self, branches: Sequence[Sequence[Located]], keys: Keys) -> Sequence[LocatedIssue]:
         return union_issues([self._read(branch, keys) for branch in branches], keys)
@@ -244,8 +244,8 @@ def _with_others(best: _Branch, branches: Sequence[_Branch], keys: Keys) -> _Bra
     others = [each[0].issue.message for each in branches if each[0].issue.constraint != "invalid_enum_value"]
     if not others:
         return best
-    asked = [text.partition(", not ")[0].removeprefix("must ") for text in others if text.startswith("must ")]
-    message = ", or ".join(dict.fromkeys((located.issue.message, *asked)))
+    rules = [text.partition(", not ")[0].removeprefix("must ") for text in others if text.startswith("must ")]
+    message = ", or ".join(dict.fromkeys((located.issue.message, *rules)))
     return [located._replace(issue=replace(located.issue, message=message, allowed=None))]
 
 
@@ -259,12 +259,12 @@ def _or_null(located: LocatedIssue, keys: Keys) -> LocatedIssue:
 
 def expand_postponed(postponed: Sequence[LocatedIssue]) -> list[LocatedIssue]:
     """Return the issues, with the postponed ones expanded."""
-    return [inner for located in postponed for inner in (located.later() if located.later else (located,))]
+    return [inner for located in postponed for inner in (located.expand() if located.expand else (located,))]
 
 
-def postponed_issue(keys: Keys, later: Callable[[], Sequence[LocatedIssue]]) -> LocatedIssue:
+def postponed_issue(keys: Keys, expand: Callable[[], Sequence[LocatedIssue]]) -> LocatedIssue:
     """Return the placeholder for the issues of a union, which are computed only if needed."""
-    return LocatedIssue(invalid_value_issue(keys, "matches none of the alternatives"), "", later=later)
+    return LocatedIssue(invalid_value_issue(keys, "matches none of the alternatives"), "", expand=expand)
 
 
 def _without_labels(loc: Keys) -> Keys:

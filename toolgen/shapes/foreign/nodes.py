@@ -97,5 +97,5 @@ def _targets(node: Node) -> Iterator[tuple[str, str | None]]:
         name = target(node)
         if name is not None:
             yield name, tag
-        if held := inner(node):
-            waiting += [(part, node.get("discriminator")) for part in reversed(held)]
+        if inner_nodes := inner(node):
+            waiting += [(part, node.get("discriminator")) for part in reversed(inner_nodes)]

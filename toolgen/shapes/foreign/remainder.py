@@ -25,14 +25,14 @@ from ..numbers import MADE_OF, AnySchema
 from .rule_paths import size_of
 from .rules import Rules
 
-Left: TypeAlias = tuple[Any, Any]
+RemainingSchema: TypeAlias = tuple[Any, Any]
 """The remaining schema, or True for none, and the parts of a value that it applies to.
 
 The parts are in the format of pydantic's `include`, or True for all.
 """
 
 _ANY: Final[AnySchema] = {"type": "any"}
-_NOTHING: Final[Left] = (True, {})
+_NOTHING: Final[RemainingSchema] = (True, {})
 _NOTES: Final = frozenset(
     "$comment $defs default definitions deprecated description examples format readOnly title".split()
 )
@@ -57,29 +57,29 @@ class Remainder:
         omits_unset: bool,
     ) -> None:
         """Compare a schema with its type; with `omits_unset`, a document has no unset values."""
-        left, looked_at = left_of(schema, core)
-        self._looks_at_all = looked_at is True
-        self._rules = None if left is True or looked_at is True else Rules(left)
+        remainder, included = remainder_of(schema, core)
+        self._includes_all = included is True
+        self._rules = None if remainder is True or included is True else Rules(remainder)
         self._quick_bytes = self._rules.quick_bytes if self._rules else 0
-        form: Any = {"include": looked_at, "exclude_unset": omits_unset, "warnings": False}
+        form: Any = {"include": included, "exclude_unset": omits_unset, "warnings": False}
         self._write: Any = partial(serializer.to_python, mode="json", **form)
 
     def accepts(self, value: Any, size: int) -> bool:
         """Return whether a value certainly fits; `size` is the size of its document in bytes."""
         if self._rules is None:
-            return not self._looks_at_all
+            return not self._includes_all
         document = self._write(value)
         is_quick = size <= self._quick_bytes or size_of(document) <= self._quick_bytes
         return is_quick and self._rules.accept(document)
 
 
-def left_of(schema: Mapping[str, Any], core: AnySchema) -> Left:
+def remainder_of(schema: Mapping[str, Any], core: AnySchema) -> RemainingSchema:
     """Return the remainder of a schema for a type, with the definitions that it can refer to."""
     if not all(map(_is_plain, objects_in(schema))):
         return schema, True
-    left, looked_at = _Reader(schema, core).left()
+    remainder, included = _Reader(schema, core).read()
     definitions = {word: schema[word] for word in _OF_ROOT & schema.keys()}
-    return left if left is True else {**left, **definitions}, looked_at
+    return remainder if remainder is True else {**remainder, **definitions}, included
 
 
 class _Reader:
@@ -93,10 +93,10 @@ class _Reader:
         """Pairs of a schema and a type being compared, by `id` and name; they can contain themselves."""
         self._pairs = _MOST_PAIRS
 
-    def left(self) -> Left:
-        return self._left({word: self._root[word] for word in self._root.keys() - _OF_ROOT}, self._core)
+    def read(self) -> RemainingSchema:
+        return self._remainder({word: self._root[word] for word in self._root.keys() - _OF_ROOT}, self._core)
 
-    def _left(self, schema: Any, core: AnySchema) -> Left:
+    def _remainder(self, schema: Any, core: AnySchema) -> RemainingSchema:
         if not isinstance(schema, Mapping):
             return _NOTHING if schema is True else ({"not": {}}, True)
         words = schema.keys() - _NOTES
@@ -106,14 +106,14 @@ class _Reader:
         if self._pairs < 0:
             return schema, True
         if words == {"$ref"}:
-            return self._left(referred(self._root, schema["$ref"]), core)
+            return self._remainder(referred(self._root, schema["$ref"]), core)
         match core["type"]:
             case "definitions" | "default":
-                return self._left(schema, core["schema"])
+                return self._remainder(schema, core["schema"])
             case "definition-ref":
                 return self._of_reference(schema, core["schema_ref"])
             case "json-or-python":
-                return self._left(schema, core["json_schema"])
+                return self._remainder(schema, core["json_schema"])
             case "nullable":
                 return self._of_nullable(schema, core)
             case "list":
@@ -123,30 +123,30 @@ class _Reader:
             case _:
                 return _NOTHING if _holds(schema, words, core) else (schema, True)
 
-    def _of_reference(self, schema: Mapping[str, Any], name: str) -> Left:
+    def _of_reference(self, schema: Mapping[str, Any], name: str) -> RemainingSchema:
         pair = id(schema), name
         if pair in self._open or name not in self._types:
             return schema, True
         self._open.add(pair)
-        left = self._left(schema, self._types[name])
+        remainder = self._remainder(schema, self._types[name])
         self._open.remove(pair)
-        return left
+        return remainder
 
-    def _of_nullable(self, schema: Mapping[str, Json], core: AnySchema) -> Left:
+    def _of_nullable(self, schema: Mapping[str, Json], core: AnySchema) -> RemainingSchema:
         match schema.get("type"):
             case [str(kind), "null"] | ["null", str(kind)]:
-                left, _ = self._left({**schema, "type": kind}, core["schema"])
-                return _NOTHING if left is True else (schema, True)
+                remainder, _ = self._remainder({**schema, "type": kind}, core["schema"])
+                return _NOTHING if remainder is True else (schema, True)
             case _:
                 return schema, True
 
-    def _of_array(self, schema: Mapping[str, Any], words: Any, core: AnySchema) -> Left:
+    def _of_array(self, schema: Mapping[str, Any], words: Any, core: AnySchema) -> RemainingSchema:
         if schema.get("type") != "array" or not _are_within(schema, words - {"items"}, "array", core):
             return schema, True
-        left, looked_at = self._left(schema.get("items", True), core.get("items_schema", _ANY))
-        return _NOTHING if left is True else ({"items": left}, {"__all__": looked_at})
+        remainder, included = self._remainder(schema.get("items", True), core.get("items_schema", _ANY))
+        return _NOTHING if remainder is True else ({"items": remainder}, {"__all__": included})
 
-    def _of_object(self, schema: Mapping[str, Any], words: Any, core: AnySchema) -> Left:
+    def _of_object(self, schema: Mapping[str, Any], words: Any, core: AnySchema) -> RemainingSchema:
         fields = {
             field.get("validation_alias", name): (name, field["schema"])
             for name, field in core["fields"].items()
@@ -163,19 +163,19 @@ class _Reader:
         if schema.get("type") != "object" or not knows_all or not _SEEING.isdisjoint(rest):
             return schema, True
 
-        seen = _seen(rest)
-        names_all = seen is not None and (is_closed or seen.keys() <= fields.keys())
-        looked_at = {fields[key][0]: part for key, part in (seen or {}).items() if key in fields}
-        held = {}
+        read_keys = _read_keys(rest)
+        names_all = read_keys is not None and (is_closed or read_keys.keys() <= fields.keys())
+        included = {fields[key][0]: part for key, part in (read_keys or {}).items() if key in fields}
+        remaining_properties = {}
         for key in properties.keys() & fields.keys():
             name, type_ = fields[key]
-            left, part = self._left(properties[key], type_)
-            if left is not True:
-                held[key] = left
-                looked_at[name] = part if looked_at.get(name) is not True else True
-        if held:
-            rest["properties"] = held
-        return (rest, looked_at if names_all else True) if rest else _NOTHING
+            remainder, part = self._remainder(properties[key], type_)
+            if remainder is not True:
+                remaining_properties[key] = remainder
+                included[name] = part if included.get(name) is not True else True
+        if remaining_properties:
+            rest["properties"] = remaining_properties
+        return (rest, included if names_all else True) if rest else _NOTHING
 
 
 def _is_plain(part: Mapping[str, object]) -> bool:
@@ -184,26 +184,29 @@ def _is_plain(part: Mapping[str, object]) -> bool:
     return _NAMES.isdisjoint(part) and str(reference).startswith(("#/$defs/", "#/definitions/"))
 
 
-def _seen(schema: Any) -> dict[str, object] | None:
+def _read_keys(schema: Any) -> dict[str, object] | None:
     """Return the keys of an object that a schema reads, with the parts of their values; None for all keys."""
-    seen: dict[str, Any] = {}
+    keys: dict[str, Any] = {}
     for word, value in schema.items() if isinstance(schema, Mapping) else ():
         inner: list[Any] = []
         if word == "required":
-            seen = {**{key: {} for key in value}, **seen}
+            keys = {**{key: {} for key in value}, **keys}
         elif word == "dependentRequired":
             inner = [{"required": [key, *others]} for key, others in value.items()]
         elif word == "properties":
-            seen |= dict.fromkeys(value, True)
+            keys |= dict.fromkeys(value, True)
         elif word in BRANCHES or word in CONDITIONS:
             inner = value if isinstance(value, list) else [value]
         elif word != "type" and word not in _NOTES:
             return None
-        for part in map(_seen, inner):
+        for part in map(_read_keys, inner):
             if part is None:
                 return None
-            seen = {**part, **{key: looked for key, looked in seen.items() if looked or key not in part}}
-    return seen
+            keys = {
+                **part,
+                **{key: included for key, included in keys.items() if included or key not in part},
+            }
+    return keys
 
 
 def _holds(schema: Mapping[str, Any], words: Any, core: AnySchema) -> bool:

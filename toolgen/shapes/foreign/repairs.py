@@ -127,8 +127,8 @@ class _Repairs:
             if isinstance(value, dict) and word in MAPS and [] in value.values():
                 empty = [f"{word}/{escaped(name)}" for name, part in value.items() if part == []]
             if empty:
-                held = {} if value == [] else value
-                schema[word] = {name: {} if part == [] else part for name, part in held.items()}
+                members = {} if value == [] else value
+                schema[word] = {name: {} if part == [] else part for name, part in members.items()}
             for place in empty:
                 message = "is an empty list and is read as an empty object"
                 self._note(f"{pointer}/{place}", message, "write {}")

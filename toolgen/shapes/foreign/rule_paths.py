@@ -25,13 +25,13 @@ _FEW: Final = 200
 """Steps for one value that cannot make a long document too complex; its length has its own limit."""
 _BOUND: Final = MOST_STEPS // 4
 """Steps up to which only the values of the document are counted, and not the paths through the schema."""
-_A_PAIR: Final = 250
+_PAIR_STEPS: Final = 250
 """Steps for counting one pair of a schema and a value in Python."""
-_A_WAY: Final = 50
+_PATH_STEPS: Final = 50
 """Steps for following one path to such a pair."""
 _HOLDERS: Final = frozenset((dict, list))
 _NUMBERS: Final = frozenset((int, float))
-_AN_ERROR: Final = 200
+_ERROR_STEPS: Final = 200
 """Steps for collecting one error and reading it."""
 _COPIED: Final = 10
 """Bytes of a value that are copied into an error in one step."""
@@ -52,7 +52,7 @@ _MANY: Final = 1_000_000_000
 _MOST_VALUES: Final = 1_000
 _MOST_PAIRS: Final = 100_000
 """Maximum number of pairs of an object's members: jsonschema-rs copies the object for each key."""
-_AGAIN: Final = 3
+_UNEVALUATED_TRIES: Final = 3
 """Number of times that the keywords beside `unevaluated…` are tried: for themselves, and for the rest."""
 _SCALARS: Final = ("string", "number", "integer", "boolean", "null")
 (_STEP,) = limits_of("number", "step")
@@ -93,9 +93,9 @@ class VisitCounter:
     def __init__(self, schema: Any) -> None:
         self._schema = schema
         self._targets = Targets(schema)
-        self._back: set[int] = set()
+        self._circular_schemas: set[int] = set()
         """Schemas whose reference leads back to a schema that contains them, by `id`."""
-        self._again = set[int]()
+        self._circular_targets = set[int]()
         """Targets of circular references, by `id`. Each is tried once for a value."""
         self._own: dict[int, int] = {}
         """Steps for the value itself, by the `id` of a schema."""
@@ -105,13 +105,13 @@ class VisitCounter:
         counted: dict[int, int] = {}
         try:
             steps = self._most(schema, counted, set())
-            again = [counted.get(key, 1) for key in self._again]
-            steps += sum(again) if self._is_forked else max(again, default=0)
+            target_steps = [counted.get(key, 1) for key in self._circular_targets]
+            steps += sum(target_steps) if self._is_forked else max(target_steps, default=0)
         except RecursionError:
             steps = _MANY
-        self.a_value = min(_MANY, steps)
+        self.value_steps = min(_MANY, steps)
         """Maximum number of steps for one value."""
-        self.quick_bytes = _NOTHING_COUNTED // (self.a_value + 3)
+        self.quick_bytes = _NOTHING_COUNTED // (self.value_steps + 3)
         """Size in bytes of a document for which nothing is counted.
 
         Each byte can be a value, and takes up to three steps among the digits of an integer.
@@ -130,8 +130,8 @@ class VisitCounter:
         try:
             values, read = _of_values(document, self._divides)
             steps.take(read)
-            if self.a_value > _FEW:
-                bound = values * self.a_value
+            if self.value_steps > _FEW:
+                bound = values * self.value_steps
                 steps.take(bound if bound <= _BOUND else self._counted(document, steps))
         except RecursionError:
             raise TooComplexError from None
@@ -139,19 +139,19 @@ class VisitCounter:
     def _counted(self, document: Json, steps: Steps) -> int:
         options: dict[int, int] = {}
 
-        def a_look(schema: Mapping[str, Json], value: Json) -> int:
+        def visit_steps(schema: Mapping[str, Json], value: Json) -> int:
             if id(schema) not in options:
-                options[id(schema)] = _of_options(schema)
-            return options[id(schema)] + _a_look(schema, value)
+                options[id(schema)] = _option_steps(schema)
+            return options[id(schema)] + _visit_steps(schema, value)
 
-        paths = _Paths(self._targets, a_look, steps, self._back)
-        total, seen = 0, set[tuple[int, int]]()
-        paths.later.append((self._schema, document))
-        while paths.later:
-            schema, value = paths.later.pop()
+        paths = _Paths(self._targets, visit_steps, steps, self._circular_schemas)
+        total, visited = 0, set[tuple[int, int]]()
+        paths.postponed.append((self._schema, document))
+        while paths.postponed:
+            schema, value = paths.postponed.pop()
             pair = id(schema), id(value)
-            if pair not in seen:  # below a circular reference, each value is tried once
-                seen.add(pair)
+            if pair not in visited:  # below a circular reference, each value is tried once
+                visited.add(pair)
                 total += paths.count(schema, value)
         return total
 
@@ -169,20 +169,20 @@ class VisitCounter:
         parts = [1] * (len(every) + len(others) + len(nearest))
         for at, inner in enumerate((*every, *others, *nearest)):
             if id(inner) in above:
-                self._back.add(key)
-                self._again.add(id(inner))
+                self._circular_schemas.add(key)
+                self._circular_targets.add(id(inner))
             else:
                 parts[at] = self._most(inner, counted, above)
         if sum(map(_leads_on, (*every, *others))) + any(map(_leads_on, nearest)) > 1:
             self._is_forked = True
         same = sum(parts[: len(every)])
         start = len(every) + len(others)
-        held = sum(parts[len(every) : start]) + max(parts[start:], default=0)
+        inner_steps = sum(parts[len(every) : start]) + max(parts[start:], default=0)
         above.discard(key)
-        again = _AGAIN if has_unevaluated(schema) else 1
+        tries = _UNEVALUATED_TRIES if has_unevaluated(schema) else 1
         own = _at_most(schema) + sum([self._own.get(id(inner), 1) for inner in every])
-        self._own[key] = min(own * again, _MANY)
-        counted[key] = min(max(own, same + held) * again, _MANY)
+        self._own[key] = min(own * tries, _MANY)
+        counted[key] = min(max(own, same + inner_steps) * tries, _MANY)
         return counted[key]
 
 
@@ -198,7 +198,7 @@ def _divides(schema: Json) -> bool:
 def _of_values(value: Json, divides: bool) -> tuple[int, int]:
     """Return the number of values in a value, and the steps for reading its numbers with many digits."""
     if not isinstance(value, dict | list):
-        return 1, _of_number(value, divides)
+        return 1, _number_steps(value, divides)
     values = 1
     total = 0
     for part in value.values() if isinstance(value, dict) else value:
@@ -210,7 +210,7 @@ def _of_values(value: Json, divides: bool) -> tuple[int, int]:
         else:
             values += 1
             if kind in _NUMBERS:
-                total += _of_number(part, divides)
+                total += _number_steps(part, divides)
     return values, total
 
 
@@ -218,13 +218,13 @@ def count_errors(schema: Any, document: Json, steps: Steps) -> tuple[int, bool]:
     """Return the steps for collecting the errors of a document, and whether alternatives multiply them."""
     sizes: dict[int, int] = {}
 
-    def an_error(schema: Mapping[str, Json], value: Json) -> int:
+    def error_steps(schema: Mapping[str, Json], value: Json) -> int:
         size = _size(value, sizes)
         copied = size * max(0, sum(word in schema for word in _RULES) - 1)
         copied += sum([_size(schema[word], sizes) for word in _SHOWN if word in schema])
-        return copied // _COPIED + _errors(schema, value) * (_AN_ERROR + size // _COPIED)
+        return copied // _COPIED + _errors(schema, value) * (_ERROR_STEPS + size // _COPIED)
 
-    paths = _Paths(Targets(schema), an_error, steps)
+    paths = _Paths(Targets(schema), error_steps, steps)
     try:
         count = paths.count(schema, document)
     except (RecursionError, TooComplexError):
@@ -238,14 +238,14 @@ class _Paths:
         targets: Targets,
         weigh: Callable[[Mapping[str, Json], Json], int],
         steps: Steps,
-        back: Collection[int] = (),
+        circular_schemas: Collection[int] = (),
     ) -> None:
-        self.later: list[tuple[Any, Json]] = []
+        self.postponed: list[tuple[Any, Json]] = []
         """Targets of circular references, which are not counted with the rest."""
         self._targets = targets
         self._weigh = weigh
         self._steps = steps
-        self._back = back
+        self._circular_schemas = circular_schemas
         self._counted: dict[tuple[int, int], int] = {}
         self.once = 0
         """Sum of the weights, with each pair of a schema and a value counted once."""
@@ -260,59 +260,59 @@ class _Paths:
             return 1
         pair = id(schema), id(value)
         if pair not in self._counted:
-            self._steps.take(_A_PAIR)
+            self._steps.take(_PAIR_STEPS)
             self._counted[pair] = 1  # ends a cycle that leads back to the same value
-            again = _AGAIN if has_unevaluated(schema) else 1
+            tries = _UNEVALUATED_TRIES if has_unevaluated(schema) else 1
             total = self._weigh(schema, value)
             self.once += total
             for inner in self._same(schema, value):
-                total += again * self.count(inner, value)
-            for inner, held in held_by(schema, value):
-                self._steps.take(_A_WAY)
-                total += self.count(inner, held)
+                total += tries * self.count(inner, value)
+            for inner, member in held_by(schema, value):
+                self._steps.take(_PATH_STEPS)
+                total += self.count(inner, member)
             self._counted[pair] = min(total, _MANY)
         return self._counted[pair]
 
     def _same(self, schema: Mapping[str, Json], value: Json) -> Iterator[Json]:
         """Yield the schemas that apply to the same value."""
-        if id(schema) in self._back and any(word in schema for word in REFERENCES):
-            self.later.extend((inner, value) for inner in self._targets.of(schema))
+        if id(schema) in self._circular_schemas and any(word in schema for word in REFERENCES):
+            self.postponed.extend((inner, value) for inner in self._targets.of(schema))
             schema = {word: schema[word] for word in schema if word not in REFERENCES}
         yield from in_place(self._targets, schema)
 
 
 def _at_most(schema: object) -> int:
     """Return the maximum number of steps for one visit of any value, by a schema's own keywords."""
-    return _of_options(schema) + _a_look(schema, None) if isinstance(schema, Mapping) else 1
+    return _option_steps(schema) + _visit_steps(schema, None) if isinstance(schema, Mapping) else 1
 
 
-def _a_look(schema: Mapping[str, Any], value: Json) -> int:
+def _visit_steps(schema: Mapping[str, Any], value: Json) -> int:
     """Return the steps for one visit of a value by a schema's own keywords, without its options."""
     steps = 1
     if _STEP.keyword in schema and isinstance(value, int | float | None):
-        steps += _of_division(schema[_STEP.keyword])
+        steps += _division_steps(schema[_STEP.keyword])
     if schema.get(_UNIQUE.keyword) and (value is None or isinstance(value, list)):
         steps += 10 * len(value or "0")
     return steps
 
 
-def _of_division(divisor: float) -> int:
+def _division_steps(divisor: float) -> int:
     if isinstance(divisor, int):
         return 0
     return _FRACTION // 20 if _EXACT > divisor > 1 / _EXACT else _FRACTION
 
 
-def _of_options(schema: Mapping[str, Json]) -> int:
+def _option_steps(schema: Mapping[str, Json]) -> int:
     """Return the steps for comparing a value with the names and options that a schema lists."""
     steps = len(list_of(schema, "required")) // 2 + len(map_of(schema, "properties")) // 40
     options = list_of(schema, "enum")
     kinds = set(map(type, options))
     kinds.discard(type(None))  # null is not compared
     an_option = 60 if float in kinds else 10 if kinds & _HOLDERS else 5 if len(kinds) > 1 else 0
-    return steps + _of_dependencies(schema) + len(options) * an_option
+    return steps + _dependency_steps(schema) + len(options) * an_option
 
 
-def _of_number(value: Json, divides: bool) -> int:
+def _number_steps(value: Json, divides: bool) -> int:
     """Return the steps for reading an integer, by its digits squared, or for dividing a large number."""
     match value:
         case int():
@@ -323,7 +323,7 @@ def _of_number(value: Json, divides: bool) -> int:
             return 0
 
 
-def _of_dependencies(schema: Mapping[str, Json]) -> int:
+def _dependency_steps(schema: Mapping[str, Json]) -> int:
     """Return the steps for looking up the keys of dependencies."""
     lists = [*map_of(schema, "dependentRequired").values(), *map_of(schema, "dependencies").values()]
     return len(lists) + sum(len(names) for names in lists if isinstance(names, list)) // 2

@@ -319,22 +319,22 @@ def _unique(founds: Iterable[LocatedIssue]) -> list[LocatedIssue]:
 
 
 def _issues_of(by_place: _ByPlace) -> list[LocatedIssue]:
-    return [located for held in by_place.values() for located in sorted(held, key=_rank)]
+    return [located for group in by_place.values() for located in sorted(group, key=_rank)]
 
 
 def _add(by_place: _ByPlace, founds: Iterable[LocatedIssue]) -> None:
     for located in founds:
-        held = by_place.setdefault((located.issue.keys, located.is_key), [])
-        if not held or _rank(located) < min(_ALONE, _rank(held[0])):
-            held[:] = [located]
-        elif _rank(held[0]) >= _ALONE and not any(_is_same(located, other) for other in held):
-            held.append(located)
+        group = by_place.setdefault((located.issue.keys, located.is_key), [])
+        if not group or _rank(located) < min(_ALONE, _rank(group[0])):
+            group[:] = [located]
+        elif _rank(group[0]) >= _ALONE and not any(_is_same(located, other) for other in group):
+            group.append(located)
 
 
 def _is_same(located: LocatedIssue, other: LocatedIssue) -> bool:
     """Return whether two issues are equivalent; of several unions for one value, only the first is read."""
-    if located.later or other.later:
-        return bool(located.later and other.later)
+    if located.expand or other.expand:
+        return bool(located.expand and other.expand)
     return located.issue == other.issue
 
 

@@ -101,8 +101,8 @@ def _with_any_key(node: AnySchema, fields: AnySchema) -> object:
         return values, extra, names
 
     keys = cs.no_info_after_validator_function(hide, cs.str_schema(strict=True))
-    whole: AnySchema = {**node, "extras_keys_schema": keys}
-    return cs.no_info_after_validator_function(restore, whole)
+    closed_schema: AnySchema = {**node, "extras_keys_schema": keys}
+    return cs.no_info_after_validator_function(restore, closed_schema)
 
 
 def _field(field: AnySchema) -> AnySchema:

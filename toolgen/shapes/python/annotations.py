@@ -41,18 +41,18 @@ def without_texts(annotation: object) -> object:
     return Annotated[(inner, *binding)] if binding else inner
 
 
-def _readable(annotation: Any, made: dict[object, object]) -> Any:
+def _readable(annotation: Any, copies: dict[object, object]) -> Any:
     if typing.is_typeddict(annotation):
-        return made[annotation] if annotation in made else _typed_dict(annotation, made)
+        return copies[annotation] if annotation in copies else _typed_dict(annotation, copies)
     origin, arguments = get_origin(annotation), get_args(annotation)
     if origin is None or origin is Literal or not arguments:
         return annotation
     if origin is Annotated:
-        return Annotated[(_readable(arguments[0], made), *arguments[1:])]
+        return Annotated[(_readable(arguments[0], copies), *arguments[1:])]
     changed = tuple(
-        [_readable(part, made) for part in argument]
+        [_readable(part, copies) for part in argument]
         if isinstance(argument, list)
-        else _readable(argument, made)
+        else _readable(argument, copies)
         for argument in arguments
     )
     if changed == arguments:
@@ -64,17 +64,17 @@ def _readable(annotation: Any, made: dict[object, object]) -> Any:
     return annotation.copy_with(changed) if hasattr(annotation, "copy_with") else annotation
 
 
-def _typed_dict(class_: Any, made: dict[object, object]) -> object:
+def _typed_dict(class_: Any, copies: dict[object, object]) -> object:
     if type(class_).__module__ != "typing":
         return class_
     copy: Any = TypedDict(class_.__name__, {})  # type: ignore[misc]  # the name is known at run time
-    made[class_] = copy  # before its fields, which can refer to it
+    copies[class_] = copy  # before its fields, which can refer to it
     required = set(class_.__required_keys__)
     for key, hint in typing.get_type_hints(class_, include_extras=True).items():
         if get_origin(hint) in _MARKS:
             (required.add if get_origin(hint) is Required else required.discard)(key)
             hint = get_args(hint)[0]
-        copy.__annotations__[key] = _readable(hint, made)
+        copy.__annotations__[key] = _readable(hint, copies)
     copy.__required_keys__ = frozenset(required)
     copy.__optional_keys__ = frozenset(copy.__annotations__) - required
     copy.__doc__, copy.__module__ = class_.__doc__, class_.__module__

@@ -92,12 +92,12 @@ def type_schema_of(schema: Any, mode: JsonSchemaMode, description: str = "") -> 
         ValueError: the type has values that no JSON Schema describes; the message names them.
     """
     try:
-        made = _Writer(by_alias=True).generate(schema, mode)
+        json_schema = _Writer(by_alias=True).generate(schema, mode)
     except (PydanticSchemaGenerationError, PydanticUserError) as error:
         raise ValueError(error.message.splitlines()[0].split(". ")[0].rstrip(".")) from error
     if description:
-        made.setdefault("description", description)
-    ordered: dict[str, Json] = _ordered(with_limit_sentences(made))
+        json_schema.setdefault("description", description)
+    ordered: dict[str, Json] = _ordered(with_limit_sentences(json_schema))
     return ordered
 
 
@@ -192,9 +192,11 @@ class _Writer(GenerateJsonSchema):
         return {**written, "title": schema["cls"].__name__}
 
     def literal_schema(self, schema: Any) -> JsonSchemaValue:
-        made = super().literal_schema(schema)
+        json_schema = super().literal_schema(schema)
         return (
-            {"type": ["string", "null"], **made} if None in made.get("enum", ()) and "type" in made else made
+            {"type": ["string", "null"], **json_schema}
+            if None in json_schema.get("enum", ()) and "type" in json_schema
+            else json_schema
         )
 
     def default_schema(self, schema: Any) -> JsonSchemaValue:
@@ -234,12 +236,12 @@ class _Writer(GenerateJsonSchema):
         return super().union_schema(schema)
 
 
-def _closed(schema: object, made: JsonSchemaValue) -> JsonSchemaValue:
-    if "properties" not in made and made.get("type") != "object":
-        return made
-    rest = _without(made, "additionalProperties")
+def _closed(schema: object, json_schema: JsonSchemaValue) -> JsonSchemaValue:
+    if "properties" not in json_schema and json_schema.get("type") != "object":
+        return json_schema
+    rest = _without(json_schema, "additionalProperties")
     is_closed = not is_open(schema) and (
-        not is_toolgen_model(schema) or made.get("additionalProperties") is False
+        not is_toolgen_model(schema) or json_schema.get("additionalProperties") is False
     )
     return {**rest, "additionalProperties": False} if is_closed else rest
 

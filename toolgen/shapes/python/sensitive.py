@@ -9,7 +9,7 @@ from toolgen.contract.json_pointer import definition_of, escaped
 from toolgen.contract.json_value import objects_in
 from toolgen.contract.record import frozen_record
 
-from ..sensitive import EVERY, again, place_of, unless
+from ..sensitive import EVERY, place_of, recursion_step, unless
 
 if TYPE_CHECKING:
     from pydantic import GetJsonSchemaHandler
@@ -83,7 +83,7 @@ def _places(
     name = definition_of(schema.get("$ref"))
     if name in outer:
         if _has_mark(defs[name], defs):
-            yield (again(depth - outer[name]),)
+            yield (recursion_step(depth - outer[name]),)
     elif name:
         yield from _places(defs[name], defs, {**outer, name: depth}, depth)
     for key, value in schema.get("properties", {}).items():

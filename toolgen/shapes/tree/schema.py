@@ -67,9 +67,9 @@ def object_schema(root: ObjectType, objects: Objects) -> Schema:
 
 def schemas_of(objects: Objects, unions: Iterable[UnionType] = ()) -> dict[str, Schema]:
     """Return the schemas of objects and unions by name; they refer to each other in `#/$defs`."""
-    whole: Any = SchemaParts().complete({}, [(name, None) for name in objects], objects)
+    result: Any = SchemaParts().complete({}, [(name, None) for name in objects], objects)
     writer = _Writer(objects)
-    return {**whole.get("$defs", {}), **{union.name: writer.type(union) for union in unions if union.name}}
+    return {**result.get("$defs", {}), **{union.name: writer.type(union) for union in unions if union.name}}
 
 
 def noted_formats(root: ObjectType, schema: Schema, objects: Objects) -> tuple[str, ...]:

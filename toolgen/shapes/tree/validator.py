@@ -133,14 +133,14 @@ class _Builder:
                 if not field.required and not null_is_a_value(field.type):
                     schema = cs.nullable_schema(schema)
                 fields[field.name] = cs.typed_dict_field(schema, required=field.required)
-            whole = cs.typed_dict_schema(
+            object_schema = cs.typed_dict_schema(
                 fields,
                 extra_behavior="allow" if object_.open else "forbid",
                 extras_schema=json_value_schema() if object_.open else None,
                 ref=name,
                 config=_CONFIG,
             )
-            self.definitions[name] = exact(whole)
+            self.definitions[name] = exact(object_schema)
         return cs.definition_reference_schema(name)
 
 

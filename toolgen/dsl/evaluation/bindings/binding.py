@@ -70,7 +70,7 @@ class _Binder:
                 misfit=self._payload_misfit,
                 unfilled=self._unfilled_payload,
                 lost=self._lost,
-                unkept=self._unkept_argument,
+                lost_keys=self._report_lost_argument_keys,
             ),
         )
         sources = {field.name: field for field in (*tool.payload.fields, *tool.injected)}
@@ -89,7 +89,7 @@ class _Binder:
         lost = [field for field in tool.payload.fields if field.name not in used]
         self._complain(unfilled, lost)
         if loses_keys(tool.payload, target, may_lose=False):
-            self._unkept_argument("")
+            self._report_lost_argument_keys("")
         mapping = ObjectMapping(source=tool.payload.name, target=target.name, assignments=tuple(assignments))
         return mapping, converter.mappings
 
@@ -168,7 +168,7 @@ class _Binder:
                 misfit=self._result_misfit,
                 unfilled=self._unfilled_result,
                 lost=None,
-                unkept=self._unkept_result,
+                lost_keys=self._report_lost_result_keys,
             ),
         )
         assignments = []
@@ -186,7 +186,7 @@ class _Binder:
         self._check_refinable(assignments)
         keeps_keys = loses_keys(source, tool.result, may_lose=True)
         if keeps_keys and self._draft.has_own_result:
-            self._unkept_result("")
+            self._report_lost_result_keys("")
         mapping = ObjectMapping(
             source=source.name,
             target=tool.result.name,
@@ -342,13 +342,13 @@ class _Binder:
         )
         report(pair, self._bind_to.source, self._report)
 
-    def _unkept_argument(self, path: str) -> None:
-        self._unkept(f"argument {path!r}" if path else "the argument object", path)
+    def _report_lost_argument_keys(self, path: str) -> None:
+        self._report_lost_keys(f"argument {path!r}" if path else "the argument object", path)
 
-    def _unkept_result(self, path: str) -> None:
-        self._unkept(f"result field {path!r}" if path else "the result", path, is_result=True)
+    def _report_lost_result_keys(self, path: str) -> None:
+        self._report_lost_keys(f"result field {path!r}" if path else "the result", path, is_result=True)
 
-    def _unkept(self, supplied: str, path: str, *, is_result: bool = False) -> None:
+    def _report_lost_keys(self, supplied: str, path: str, *, is_result: bool = False) -> None:
         """Report an open object that loses additional keys in the conversion; "" is the outermost path."""
         sides = f"tool {self._tool.name!r}", f"method {self._operation.label!r}"
         giver, taker = reversed(sides) if is_result else sides

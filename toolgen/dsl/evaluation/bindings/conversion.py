@@ -107,7 +107,7 @@ class MismatchHandlers:
     unfilled: Callable[[str, Field], None]
     lost: Callable[[str, Field], None] | None
     """Reports a field of the source that its target lacks; None if such fields are allowed."""
-    unkept: Callable[[str], None]
+    lost_keys: Callable[[str], None]
     """Reports an open object that is rebuilt without its additional keys although they are needed."""
 
 
@@ -198,7 +198,7 @@ class Converter:
                 if target.field(field.name) is None:
                     self._complaints.lost(f"{path}.{field.name}", field)
         if loses_keys(source, target, may_lose=self._complaints.lost is None):
-            self._complaints.unkept(path)
+            self._complaints.lost_keys(path)
         return ObjectMapping(source=source_name, target=target_name, assignments=tuple(assignments))
 
     def _union(self, source: UnionType, target: UnionType, path: str) -> Conversion | None:
@@ -321,12 +321,12 @@ def _outermost(type_: DataType, side: str) -> tuple[object, bool] | None:
     The flag orders limits of equal value: an exclusive limit comes later on the low side, and earlier on the
     high side.
     """
-    whole = isinstance(type_, NumberType) and type_.integer
+    is_integer = isinstance(type_, NumberType) and type_.integer
     limits = []
     for row, limit in constraints_in(type_, LIMITS):
         if row.side == side:
             exact = exact_number(limit) if isinstance(limit, int | float) else limit
-            if whole and row.is_exclusive:
+            if is_integer and row.is_exclusive:
                 limits.append((exact + (1 if side == "low" else -1), side == "high"))
             else:
                 limits.append((exact, row.is_exclusive == (side == "low")))

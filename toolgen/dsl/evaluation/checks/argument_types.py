@@ -193,13 +193,13 @@ def _derive(kind: type[Clause]) -> ClauseArguments:
     clauses: dict[str, tuple[tuple[type[Clause], ...], bool]] = {}
     hints = _annotations(kind)
     for name, hint in hints.items():
-        held = _clauses_in(hint)
+        clause_classes = _clauses_in(hint)
         if name in ("names", "children") or hint in _UNCHECKED:
             continue
-        if held and all(issubclass(each, DataType) for each in held):
+        if clause_classes and all(issubclass(each, DataType) for each in clause_classes):
             types[name] = NoneType in _members(hint)
-        elif held:
-            clauses[name] = (held, NoneType in _members(hint))
+        elif clause_classes:
+            clauses[name] = (clause_classes, NoneType in _members(hint))
         elif get_origin(hint) is dict and _clauses_in(get_args(hint)[1]):
             type_maps.append(name)
         else:
@@ -247,10 +247,10 @@ def _clauses_in(hint: object) -> tuple[type[Clause], ...]:
 
 def _children(item: object) -> tuple[type[Clause], ...]:
     """Return the clauses that can be children; if a type can be given by name, any type can be a child."""
-    held = _clauses_in(item)
+    clause_classes = _clauses_in(item)
     if str not in _members(item):
-        return held
-    return tuple(dict.fromkeys(DataType if issubclass(each, DataType) else each for each in held))
+        return clause_classes
+    return tuple(dict.fromkeys(DataType if issubclass(each, DataType) else each for each in clause_classes))
 
 
 def _argument_type(kind: type[Clause], name: str, hint: object) -> ArgumentType:

@@ -217,19 +217,19 @@ class _Check:
         return written if _are_same(good, written) else good
 
     def _child(self, child: object, parent: Clause, kind: type[Clause], source: Source) -> object:
-        if isinstance(child, str) and DataType in _held(kind):
+        if isinstance(child, str) and DataType in _allowed_classes(kind):
             return child
         if not isinstance(child, Clause):
             self._wrong("a child", parent, child, _allowed_children(kind), source, _child_hint(child, kind))
             return None
-        held = _held(kind)
-        if not isinstance(child, held):
+        allowed_classes = _allowed_classes(kind)
+        if not isinstance(child, allowed_classes):
             self._report.add(
                 codes.MISPLACED_CLAUSE,
                 _placed(child, source),
                 child=clause_label(child),
                 parent=clause_label(parent),
-                hint=place_hint(child, kind, held),
+                hint=place_hint(child, kind, allowed_classes),
             )
             return None
         if self._uses and isinstance(child, shareable_clauses()):
@@ -288,7 +288,7 @@ def _star_hint(value: object) -> str:
 
 def _allowed_children(kind: type[Clause]) -> str:
     """Return the names of a clause's possible children; if they are many, only the first ones."""
-    *names, last = (class_name(allowed) for allowed in _held(kind))
+    *names, last = (class_name(allowed) for allowed in _allowed_classes(kind))
     if len(names) > _MOST_CLAUSES:
         names, last = names[:_MOST_CLAUSES], "another clause"
     return f"{', '.join(names)} or {last}"
@@ -306,7 +306,7 @@ def _child_hint(child: object, kind: type[Clause]) -> str:
     return _star_hint(child) or "remove it"
 
 
-def _held(kind: type[Clause]) -> tuple[type[Clause], ...]:
+def _allowed_classes(kind: type[Clause]) -> tuple[type[Clause], ...]:
     return arguments_of(kind).children or ()
 
 

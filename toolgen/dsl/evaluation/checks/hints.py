@@ -54,14 +54,14 @@ _WRITTEN: Final[dict[tuple[type[Clause], type[Clause]], str]] = {
 """Hint for the first clause written in the second."""
 
 
-def place_hint(child: Clause, parent: type[Clause], held: tuple[type[Clause], ...]) -> str:
-    """Return the hint for a clause that does not belong in a parent, which allows the clauses in `held`."""
+def place_hint(child: Clause, parent: type[Clause], allowed_classes: tuple[type[Clause], ...]) -> str:
+    """Return the hint for a clause that does not belong in a parent with these `allowed_classes`."""
     if written := _WRITTEN.get((type(child), parent)):
         return written
     if isinstance(child, Type) and parent is Completion:
         return f"write Return({child.name})"
     if isinstance(child, (Attribute, Required)) and parent in (Tool, Method, Completion):
-        objects = (each.__name__ for each in held if issubclass(each, Attributes))
+        objects = (each.__name__ for each in allowed_classes if issubclass(each, Attributes))
         return f"write {' or '.join(f'{name}({clause_text(child)}(…))' for name in objects)}"
     if isinstance(child, Toolset):
         return "list it in the service that owns it"

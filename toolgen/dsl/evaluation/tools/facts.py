@@ -314,5 +314,5 @@ class Behaviours:
         subject = Subject(what=f"the {part} of tool {clause.name!r}", source=source, report=self._report)
         class_name = naming.class_name(clause.name, part)
         description = f"{_WORDS[part]} of {clause.name}."
-        made = self._types.object_type(type_, module, class_name, subject, description)
-        return None if made == UNKNOWN.name else made
+        type_name = self._types.object_type(type_, module, class_name, subject, description)
+        return None if type_name == UNKNOWN.name else type_name

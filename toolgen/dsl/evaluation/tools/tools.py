@@ -170,7 +170,7 @@ class Tools:
             projection = FieldChoice(
                 rename=bind.rename,
                 only=None if args is None else names - own_names,
-                without=frozenset(own_names),
+                excluded=frozenset(own_names),
             )
             source, source_where = operation.payload_clause, operation.payload_where
             inherited = self._fields(source, source_where, module, class_name, projection)
@@ -220,11 +220,11 @@ class Tools:
             kinds = set()
         if written is None and operation:
             taken = kinds | set(BOUNDS_FIELDS if window else ())
-            projection = FieldChoice(rename=rename, without=frozenset(taken))
+            projection = FieldChoice(rename=rename, excluded=frozenset(taken))
             source, source_where = operation.result_clause, operation.result_where
             drawn = self._fields(source, source_where, module, class_name, projection)
         else:
-            projection = FieldChoice(without=frozenset(kinds))
+            projection = FieldChoice(excluded=frozenset(kinds))
             drawn = self._fields(written, where, module, class_name, projection)
         fields = drawn.fields
         if window and not drawn.foreign:

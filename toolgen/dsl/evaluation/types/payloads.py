@@ -63,7 +63,7 @@ def _fields_of_type(clause: Type, types: Types, projection: FieldChoice) -> Reso
     selected = [
         (field, projection.name(field.name))
         for field in object_.fields
-        if projection.keeps(projection.name(field.name))
+        if projection.includes(projection.name(field.name))
     ]
     sources = {name: types.shared.source_of(object_.name, field) or clause.source for field, name in selected}
     fields = tuple(_renamed(field, name) for field, name in selected)

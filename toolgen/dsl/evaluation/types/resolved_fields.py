@@ -27,13 +27,13 @@ class FieldChoice:
     rename: Mapping[str, str] = dataclass_field(default_factory=dict)
     """The new names, by the original names."""
     only: frozenset[str] | None = None
-    without: frozenset[str] = frozenset()
+    excluded: frozenset[str] = frozenset()
 
     def name(self, written: str) -> str:
         return self.rename.get(written, written)
 
-    def keeps(self, name: str) -> bool:
-        return name not in self.without and (self.only is None or name in self.only)
+    def includes(self, name: str) -> bool:
+        return name not in self.excluded and (self.only is None or name in self.only)
 
 
 ALL_FIELDS: Final = FieldChoice()

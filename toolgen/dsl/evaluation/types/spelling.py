@@ -71,7 +71,7 @@ def type_text(type_: DataType, *, constraints: bool = False) -> str:
     def inner(type_: DataType) -> str:
         return type_text(type_, constraints=constraints)
 
-    held: list[str] = []
+    arguments: list[str] = []
     match type_:
         case StringType():
             clause = "String"
@@ -82,9 +82,9 @@ def type_text(type_: DataType, *, constraints: bool = False) -> str:
         case ScalarType():
             clause = SCALARS[type_.kind]
         case ArrayType():
-            clause, held = "ArrayOf", [inner(type_.items)]
+            clause, arguments = "ArrayOf", [inner(type_.items)]
         case MapType():
-            clause, held = "MapOf", [inner(type_.keys), inner(type_.values)]
+            clause, arguments = "MapOf", [inner(type_.keys), inner(type_.values)]
         case NullableType():
             return f"Nullable({inner(type_.inner)})"
         case UnionType(name=str(name)):
@@ -96,8 +96,8 @@ def type_text(type_: DataType, *, constraints: bool = False) -> str:
         case _:
             assert_never(type_)
     if constraints:
-        held += [f"{row.name}={source_text(value)}" for row, value in constraints_in(type_)]
-    return f"{clause}({', '.join(held)})" if held else clause
+        arguments += [f"{row.name}={source_text(value)}" for row, value in constraints_in(type_)]
+    return f"{clause}({', '.join(arguments)})" if arguments else clause
 
 
 def field_text(field: Field) -> str:

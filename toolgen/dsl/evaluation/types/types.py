@@ -170,7 +170,7 @@ class Types:
         sources: dict[str, Source] = {}
         for member in members(children, where, source, self._report):
             name = projection.name(member.attribute.name)
-            if projection.keeps(name):
+            if projection.includes(name):
                 fields.append(self._field(member, name, module, class_name))
                 sources[name] = member.attribute.source
         return ResolvedFields(fields=tuple(fields), sources=sources)

@@ -52,8 +52,8 @@ class _Reader:
         self._characters = 0
 
     def run(self, document: object) -> Any:
-        held: list[Any] = [None]
-        waiting: list[tuple[Any, Any, Any, _Trail, int, int]] = [(document, held, 0, None, 0, 0)]
+        root_slot: list[Any] = [None]
+        waiting: list[tuple[Any, Any, Any, _Trail, int, int]] = [(document, root_slot, 0, None, 0, 0)]
         while waiting:
             value, parent, key, trail, depth, length = waiting.pop()
             self._count(trail, depth)
@@ -90,7 +90,7 @@ class _Reader:
                     new[name] = None
                     waiting.append((inner, new, name, (trail, name), depth + 1, length + size))
         self._count(None, 0)
-        return held[0]
+        return root_slot[0]
 
     def _count(self, trail: _Trail, depth: int) -> None:
         self._values += 1

@@ -83,10 +83,10 @@ class SchemaNormalizer:
             self.unsupported.add("type" if "type" in flat else "$ref")
             flat = {**flat, "type": "object"}
         # A schema that declares `object` itself is this class everywhere it is referenced.
-        whole = isinstance(followed, dict) and self.merger.flat(followed).get("type") == "object"
+        is_class = isinstance(followed, dict) and self.merger.flat(followed).get("type") == "object"
         name = self._names.take(self._names.root)
         self.unsupported.update(effective(flat, *_UNTYPED, "enum", "const"))
-        self._class_of[id(followed if whole else schema)] = name
+        self._class_of[id(followed if is_class else schema)] = name
         self._waiting.append((name, flat))
         self.root = reference(name)
 
@@ -296,14 +296,14 @@ class SchemaNormalizer:
             name = target(node)
             if name in entered:
                 continue
-            held = inner(node) if name is None else tuple(self.classes[name]["properties"].values())
-            if held and level + ("anyOf" in node) >= _MOST_LEVELS:
+            parts = inner(node) if name is None else tuple(self.classes[name]["properties"].values())
+            if parts and level + ("anyOf" in node) >= _MOST_LEVELS:
                 self.unsupported.add("$ref")
                 for word in [word for word in node if word not in ANNOTATIONS]:
                     del node[word]
             else:
                 entered.update([name] if name else [])
-                waiting += [(part, level + 1) for part in reversed(held) if leads_on(part)]
+                waiting += [(part, level + 1) for part in reversed(parts) if leads_on(part)]
 
     def _finish(self) -> None:
         """Tag the unions; keep only the classes that are used, in order of first use."""
@@ -311,17 +311,17 @@ class SchemaNormalizer:
         waiting: list[Any] = [self.root]
         while waiting:
             at = waiting.pop()
-            held = inner(at)
+            parts = inner(at)
             name = target(at)
             if name is not None and name not in used:
                 used[name] = self.classes[name]
-                held = tuple(self.classes[name]["properties"].values())
+                parts = tuple(self.classes[name]["properties"].values())
             elif "anyOf" in at:
-                tag = unions.tag_of(held, self.classes)
+                tag = unions.tag_of(parts, self.classes)
                 at.update({} if tag is None else {"discriminator": tag})
             if name is None:
-                self._lose_sizes(held)
-            waiting += filter(leads_on, reversed(held))
+                self._lose_sizes(parts)
+            waiting += filter(leads_on, reversed(parts))
         self.classes = used
 
     def _lose_sizes(self, nodes: Iterable[Node]) -> None:

@@ -225,16 +225,16 @@ def _require_object(survey: SchemaIndex) -> tuple[SchemaIndex, list[SchemaProble
 def _keep_for_references(survey: SchemaIndex) -> None:
     """Give references to the root a copy that still accepts values of other types."""
     root = survey.root
-    held: Schema = root.setdefault("$defs", {})
+    definitions: Schema = root.setdefault("$defs", {})
     name = "Root"
-    while name in held:
+    while name in definitions:
         name += "_"
-    held[name] = {word: value for word, value in root.items() if word not in _DEFINITIONS}
+    definitions[name] = {word: value for word, value in root.items() if word not in _DEFINITIONS}
     for place, target in survey.targets.items():
         if target is root:
             survey.places[place][1]["$ref"] = f"#/$defs/{name}"
-    if held[name].get("$ref"):
-        held[name]["$ref"] = root["$ref"]
+    if definitions[name].get("$ref"):
+        definitions[name]["$ref"] = root["$ref"]
 
 
 def _normal(survey: SchemaIndex, name: str, *, arguments: bool) -> Reading:
@@ -252,13 +252,13 @@ _ARTICLES: Final = {"null": "null", "array": "an array", "object": "an object", 
 def invalid_defaults(survey: SchemaIndex) -> list[SchemaProblem]:
     """Return a warning for each default that does not match its own schema, in the index's order."""
     evaluator = Evaluator(survey.root, Undecided.AS_MISFIT)
-    asked = [
+    suspects = [
         (pointer, schema["default"])
         for pointer, schema in survey.places.values()
         if "default" in schema and not evaluator.fits(schema, schema["default"])
     ]
-    refused = rejected_values(survey.root, asked) if asked else set[str]()
-    return [_warning(pointer, value) for pointer, value in asked if pointer in refused]
+    refused = rejected_values(survey.root, suspects) if suspects else set[str]()
+    return [_warning(pointer, value) for pointer, value in suspects if pointer in refused]
 
 
 def _warning(pointer: str, value: object) -> SchemaProblem:

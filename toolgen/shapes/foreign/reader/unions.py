@@ -137,9 +137,9 @@ class Disjointness:
         if name is None:
             return False
         object_ = self._classes[name]
-        held = self._classes[other_name] if other_name else right
+        other = self._classes[other_name] if other_name else right
         for key in object_["required"]:
-            node = held.get("properties", {}).get(key, held["additionalProperties"])
+            node = other.get("properties", {}).get(key, other["additionalProperties"])
             if node is False:
                 return True
             if node is not True and self._disjoint(object_["properties"][key], node, depth + 1):
