@@ -13,8 +13,8 @@ import pytest
 from tests.released_project import BROKEN, TOOL, lines
 from tests.released_project import released as released
 from toolgen.checks.compatibility import RULES
-from toolgen.cli.parked_calls import changed_tools, parked_calls
 from toolgen.cli.runtime import durable_engine
+from toolgen.cli.suspended_calls import changed_tools, suspended_calls
 from toolgen.cli.worker import _naming_changed_tools
 from toolgen.contract.mcp_lock import lock_text, make_lock
 from toolgen.contract.names import CATALOG
@@ -228,7 +228,7 @@ def test_every_code_is_explained(project: ProjectFolder) -> None:
 
 def test_calls_that_wait_are_read_from_a_file_of_runs(runs: ProjectFolder) -> None:
     start(runs, "run_3:s-3:wipe disk")
-    (call,) = parked_calls(runs.path / "runs.db")
+    (call,) = suspended_calls(runs.path / "runs.db")
     assert (call.tool, call.kind, call.arguments) == ("x.tools.wipe", "confirmation", {"name": "disk"})
 
 

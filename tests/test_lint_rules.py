@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from toolgen.checks.linting import CODES, RULES, Around, LintedTool, LintSettings, lint
+from toolgen.checks.linting import CODES, RULES, LintedTool, LintSettings, ToolsetContext, lint
 from toolgen.contract.findings import Place
 
 DOCUMENT = Path(__file__).parents[1] / "docs" / "executors.md"
@@ -31,7 +31,7 @@ GOOD = LintedTool(
     result=arguments(count=of_type("integer")),
     has_examples=False,
     is_bounded=False,
-    says_behaviour=True,
+    has_annotations=True,
 )
 ALL = LintSettings(levels=dict.fromkeys(RULES, "warning"))
 
@@ -73,7 +73,7 @@ CASES = {
     ),
     "deep-arguments": (replace(GOOD, payload=nested(5)), replace(GOOD, payload=nested(4))),
     "unbounded-list": (replace(GOOD, result=NOTES), replace(GOOD, result=NOTES, is_bounded=True)),
-    "missing-annotations": (replace(GOOD, says_behaviour=False), replace(GOOD, says_behaviour=None)),
+    "missing-annotations": (replace(GOOD, has_annotations=False), replace(GOOD, has_annotations=None)),
     "opaque-enum": (
         replace(GOOD, payload=arguments(level=of_type("string", "Its level.", enum=["b1", "b2"]))),
         replace(GOOD, payload=arguments(level=of_type("string", "b1: basement; b2.", enum=["b1", "b2"]))),
@@ -135,8 +135,10 @@ def test_a_suppressed_rule_is_listed_and_one_that_hides_nothing_is_reported() ->
 
 
 def test_a_clause_of_a_toolset_is_unused_where_no_tool_of_it_needs_it() -> None:
-    around = Around(suppressed={"unbounded-list": "Ten."}, place=Place(file="a.py", line=3, column=1))
-    fine = replace(GOOD, around=around)
+    toolset_context = ToolsetContext(
+        suppressed={"unbounded-list": "Ten."}, place=Place(file="a.py", line=3, column=1)
+    )
+    fine = replace(GOOD, toolset_context=toolset_context)
     bad = replace(fine, id="desk.notes.other", result=NOTES, description="Notes that wait for an answer.")
     linted = lint([fine, bad], ALL)
     assert linted.findings == ()

@@ -15,7 +15,13 @@ from typing import Any
 import pytest
 
 from toolgen.catalog import parse_catalog
-from toolgen.checks.compatibility import ContractChange, ParkedCall, compare, contract_of, parked_changes
+from toolgen.checks.compatibility import (
+    ContractChange,
+    SuspendedCallRecord,
+    compare,
+    contract_of,
+    suspended_call_changes,
+)
 from toolgen.codegen import generate
 from toolgen.dsl import (
     Agent,
@@ -365,18 +371,18 @@ def test_an_approval_that_waits_is_void_when_what_a_person_adds_changes() -> Non
 def test_a_call_that_waits_is_held_to_what_people_approved() -> None:
     old, new = (contract(designed(tool(Confirm("List?", payload=each)))) for each in (Rows, LooseRows))
     native = contract(designed(NativeTool("openai", "list", {})))
-    call = ParkedCall(id="c1", tool="desk.devices.list", kind="confirmation", arguments={"site": "s"})
+    call = SuspendedCallRecord(id="c", tool="desk.devices.list", kind="confirmation", arguments={"site": "s"})
     for after, told in ((old, []), (new, ["w"]), (native, ["W"])):
-        assert [each.breaks for each in parked_changes([call], old, after)] == told
+        assert [each.breaks for each in suspended_call_changes([call], old, after)] == told
 
 
 def test_a_call_of_a_tool_that_the_old_side_lacks_is_held_to_its_arguments_alone() -> None:
     old, new = contract(designed(TWO)), contract(designed(tool(), TWO))
     fitting, refused = (
-        ParkedCall(id="c1", tool="desk.devices.list", kind="confirmation", arguments=each)
+        SuspendedCallRecord(id="c1", tool="desk.devices.list", kind="confirmation", arguments=each)
         for each in ({"site": "s"}, {"site": 1})
     )
-    assert [each.breaks for each in parked_changes([fitting, refused], old, new)] == ["W"]
+    assert [each.breaks for each in suspended_call_changes([fitting, refused], old, new)] == ["W"]
 
 
 def test_a_nested_place_has_its_keys_and_pointers() -> None:

@@ -28,7 +28,7 @@ def collections() -> dict[str, list[LintedTool]]:
                     result=result if isinstance(result, dict) else None,
                     has_examples=False,
                     is_bounded=False,
-                    says_behaviour=bool(facts.get("annotations")),
+                    has_annotations=bool(facts.get("annotations")),
                 )
                 tools[str(facts.get("source", file.stem))].append(tool)
     return tools

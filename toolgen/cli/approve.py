@@ -136,25 +136,27 @@ def _with_credential(suspended: Suspended, answer: AnswerOptions) -> AnswerOptio
     return replace(answer, credential=read_credential(suspended), is_complete=True, is_sure=True)
 
 
-async def _answer_planner(runtime: Runtime, engine: Engine, asked: Suspended, answer: AnswerOptions) -> int:
+async def _answer_planner(
+    runtime: Runtime, engine: Engine, question: Suspended, answer: AnswerOptions
+) -> int:
     """Answer the question of a planner, or cancel its run; print the end of the turn, as `run` does."""
     from .conversing import show_turn
     from .operations import agents_in
     from .runs import wait_for_status
 
-    agents, top = agents_in(runtime), asked.run_id.partition("/")[0]
-    facts: Any = (await engine.status(asked.run_id)).input
+    agents, top = agents_in(runtime), question.run_id.partition("/")[0]
+    facts: Any = (await engine.status(question.run_id)).input
     session = facts["facts"]["session_id"]
-    asked = replace(asked, id=asked.id.removeprefix(f"{asked.run_id}:"))
+    question = replace(question, id=question.id.removeprefix(f"{question.run_id}:"))
     with collect_method_faults() as faults, redirect_stdout(sys.stderr):
         await runtime.runs.start(top)
         if engine.is_worker:
-            await engine.settled(asked.run_id)  # a stalled run gets no answer
+            await engine.settled(question.run_id)  # a stalled run gets no answer
         if answer.cancel_reason is None:
-            handle = agents.client(asked.tool).handle(asked.run_id, session_id=session)
-            await handle.answer(asked, answer.value, by=answer.by)
+            handle = agents.client(question.tool).handle(question.run_id, session_id=session)
+            await handle.answer(question, answer.value, by=answer.by)
         else:
-            await runtime.runs.cancel(asked.run_id, answer.cancel_reason)
+            await runtime.runs.cancel(question.run_id, answer.cancel_reason)
         await wait_for_status(engine, top, engine.settled)
     for line in faults:
         print(line, file=sys.stderr)
@@ -180,8 +182,8 @@ def _show(result: ToolResult, shown: bytes, faults: Sequence[str], run_id: str) 
     """Print the redacted JSON of the model to stdout, and further information to stderr."""
     for line in faults:
         print(line, file=sys.stderr)
-    for asked in result.suspensions:
-        print(waiting_text(asked), file=sys.stderr)
+    for suspended in result.suspensions:
+        print(waiting_text(suspended), file=sys.stderr)
     for work in pending_work_of(result):
         print(f"{PENDING_WORK}\n{waiting_text(work)}", file=sys.stderr)
     if result.json:
@@ -259,9 +261,9 @@ async def _waiting(runtime: Runtime, session: str | None) -> list[Suspended]:
         from toolgen.agents.output import awaiting_of  # imported only if a planner has a question
 
         run_input: Any = (await engine.status(wait.run_id)).input
-        asked = awaiting_of(wait.run_id, wait.about)
-        id_, agent = f"{wait.run_id}:{asked.id}", run_input["facts"]["agent"]
-        questions.append(replace(asked, id=id_, tool=agent))
+        question = awaiting_of(wait.run_id, wait.about)
+        id_, agent = f"{wait.run_id}:{question.id}", run_input["facts"]["agent"]
+        questions.append(replace(question, id=id_, tool=agent))
     return [*await runtime.suspensions.list(session), *questions]
 
 

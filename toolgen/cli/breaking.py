@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import asdict, replace
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from shlex import quote
@@ -19,10 +20,10 @@ from toolgen.checks.compatibility import (
     ContractChange,
     Kind,
     compare,
-    parked_changes,
     ranked,
     step_made,
     step_of,
+    suspended_call_changes,
 )
 from toolgen.checks.compatibility.rules import STEPS
 from toolgen.contract.errors import ToolgenError
@@ -69,7 +70,7 @@ class BreakingRequest:
 
 
 @frozen_record
-class Judged:
+class Verdict:
     """A change, and whether it is accepted."""
 
     change: ContractChange
@@ -102,12 +103,8 @@ def find_breaking(request: BreakingRequest) -> Outcome:
         raise ToolgenError(
             f"--fail-on {unknown[0]!r} is not a kind of change", hint=f"write {', '.join(KINDS)}"
         )
-    is_admitted = _is_admitted(compared)
-    judged = [
-        _judged(each, request, compared.clauses, baseline, is_admitted=is_admitted)
-        for each in compared.changes
-    ]
-    return _outcome(request, compared, judged)
+    judge = partial(_verdict_of, request, compared.clauses, baseline, _is_admitted(compared))
+    return _outcome(request, compared, [*map(judge, compared.changes)])
 
 
 def show_difference(request: BreakingRequest, *, is_baseline: bool = False) -> Outcome:
@@ -143,15 +140,15 @@ def _compared(request: BreakingRequest) -> _Comparison | Outcome:
     if request.to:
         after = read_side(request.to, request.project)
     else:
-        made = design_side(request.project, request.format)
-        if isinstance(made, Outcome):
-            return made
-        after, clauses = made
+        design = design_side(request.project, request.format)
+        if isinstance(design, Outcome):
+            return design
+        after, clauses = design
     waiting: list[ContractChange] = []
     if request.journal is not None:
-        from .parked_calls import parked_calls
+        from .suspended_calls import suspended_calls
 
-        waiting += parked_changes(parked_calls(request.journal), before.contract, after.contract)
+        waiting += suspended_call_changes(suspended_calls(request.journal), before.contract, after.contract)
     if before.is_server or after.is_server:
         clauses = clauses.of_names(after.contract)
         before, after = as_server(before), as_server(after)
@@ -166,8 +163,8 @@ def _unseen(compared: _Comparison) -> tuple[str, ...]:
 
 def _is_admitted(compared: _Comparison) -> bool:
     """Return whether the version was increased as much as the changes need."""
-    made = step_made(compared.before.contract.version, compared.after.contract.version)
-    return made is not None and STEPS.index(made) >= STEPS.index(step_of(compared.changes))
+    step = step_made(compared.before.contract.version, compared.after.contract.version)
+    return step is not None and STEPS.index(step) >= STEPS.index(step_of(compared.changes))
 
 
 def _check_allowed(allowed: Iterable[str]) -> None:
@@ -192,14 +189,9 @@ def _check_allowed(allowed: Iterable[str]) -> None:
             )
 
 
-def _judged(
-    change: ContractChange,
-    request: BreakingRequest,
-    clauses: Clauses,
-    baseline: Set[str],
-    *,
-    is_admitted: bool,
-) -> Judged:
+def _verdict_of(
+    request: BreakingRequest, clauses: Clauses, baseline: Set[str], is_admitted: bool, change: ContractChange
+) -> Verdict:
     allowed = clauses.reason(change)
     if not allowed and set(_names(change)) & set(request.allowed):
         allowed = "--allow"
@@ -209,7 +201,7 @@ def _judged(
         if not allowed and is_admitted and change.code != "suspended-call":
             allowed = "the version"
     is_refused = not allowed and not change.kinds.isdisjoint(request.fail_on)
-    return Judged(change=change, place=clauses.place(change), allowed=allowed, is_refused=is_refused)
+    return Verdict(change=change, place=clauses.place(change), allowed=allowed, is_refused=is_refused)
 
 
 def _names(change: ContractChange) -> tuple[str, ...]:
@@ -228,12 +220,12 @@ def _recorded_name(change: ContractChange) -> str:
     return f"{_name(change)}#{sha256(change.message.encode('utf-8', 'surrogatepass')).hexdigest()[:12]}"
 
 
-def _outcome(request: BreakingRequest, compared: _Comparison, judged: Sequence[Judged]) -> Outcome:
-    refused = [each for each in judged if each.is_refused]
-    shown = [each for each in judged if each.change.kinds]
+def _outcome(request: BreakingRequest, compared: _Comparison, verdicts: Sequence[Verdict]) -> Outcome:
+    refused = [each for each in verdicts if each.is_refused]
+    shown = [each for each in verdicts if each.change.kinds]
     findings = [_finding(each, compared) for each in shown]
-    notes = (*_notes(request, judged), *compared.clauses.unused(compared.changes), *_unseen(compared))
-    summary = _summary(compared, judged, len(refused))
+    notes = (*_notes(request, verdicts), *compared.clauses.unused(compared.changes), *_unseen(compared))
+    summary = _summary(compared, verdicts, len(refused))
     code = 1 if refused else 0
     match request.format:
         case "text":
@@ -244,7 +236,7 @@ def _outcome(request: BreakingRequest, compared: _Comparison, judged: Sequence[J
                 code=code, output=render_diagnostics(findings, "github"), notes=notes, summary=summary
             )
         case "json":
-            records = [json.dumps(_record(each, compared), ensure_ascii=False) for each in judged]
+            records = [json.dumps(_record(each, compared), ensure_ascii=False) for each in verdicts]
             lines = "\n".join(map(visible, records))
             return Outcome(code=code, output=lines, notes=notes, summary=summary)
         case "sarif":
@@ -254,28 +246,28 @@ def _outcome(request: BreakingRequest, compared: _Comparison, judged: Sequence[J
             assert_never(request.format)
 
 
-def _finding(judged: Judged, compared: _Comparison) -> Finding:
-    change, reason = judged.change, judged.allowed.rstrip(".")
+def _finding(verdict: Verdict, compared: _Comparison) -> Finding:
+    change, reason = verdict.change, verdict.allowed.rstrip(".")
     sentence, *texts = change.lines()
     message = "\n".join([f"{sentence}{f' Accepted: {reason}.' if reason else ''}", *texts])
-    place = judged.place if judged.place.file else Place(file=compared.after.name, pointer=change.after)
+    place = verdict.place if verdict.place.file else Place(file=compared.after.name, pointer=change.after)
     earlier = Place(file=compared.before.name, pointer=change.before)
     related = (Related(message=f"before, at {change.before}", place=earlier),) if change.before else ()
     return Finding(
         code=change.code,
         message=message,
-        severity="error" if judged.is_refused else "warning",
+        severity="error" if verdict.is_refused else "warning",
         place=place,
-        hint=_advice(judged, compared.clauses),
+        hint=_advice(verdict, compared.clauses),
         related=related,
         is_suppressible=True,
     )
 
 
-def _advice(judged: Judged, clauses: Clauses) -> str:
+def _advice(verdict: Verdict, clauses: Clauses) -> str:
     """Return the advice for a change; for a weaker guard, also how to accept it."""
-    change = judged.change
-    if not change.rule.is_weakening or not judged.is_refused:
+    change = verdict.change
+    if not change.rule.is_weakening or not verdict.is_refused:
         return change.rule.advice
     clause = "d.Breaks(…) at the tool or by " if change.tool in clauses.tools else ""
     return f"{change.rule.advice}; or accept it by {clause}--allow {quote(WEAKENED + change.place)}"
@@ -310,9 +302,9 @@ def _item(change: ContractChange) -> list[str]:
     return [f"- {sentence}", "", *(f"  {line}" for line in (f"{fence}diff", *texts, fence)), ""]
 
 
-def _record(judged: Judged, compared: _Comparison) -> dict[str, Any]:
+def _record(verdict: Verdict, compared: _Comparison) -> dict[str, Any]:
     """Return a change as the object of a line of `--format json`."""
-    change, place = judged.change, judged.place
+    change, place = verdict.change, verdict.place
     kinds = dict.fromkeys(PARTIES.values(), "no")
     kinds |= dict.fromkeys(change.parties(in_behaviour=True), "behaviour")
     kinds |= dict.fromkeys(change.parties(in_behaviour=False), "documents")
@@ -326,28 +318,29 @@ def _record(judged: Judged, compared: _Comparison) -> dict[str, Any]:
         "step": change.step,
         "weakened": change.rule.is_weakening,
         "undecided": change.rule.is_undecided,
-        "refused": judged.is_refused,
-        **({"allowed": judged.allowed} if judged.allowed else {}),
+        "refused": verdict.is_refused,
+        **({"allowed": verdict.allowed} if verdict.allowed else {}),
         "before": {"in": compared.before.name, "pointer": change.before},
         "after": {"in": compared.after.name, "pointer": change.after, **line},
         **({"witness": change.witness[0]} if change.witness else {}),
         **({"texts": [asdict(each) for each in change.texts]} if change.texts else {}),
-        "advice": _advice(judged, compared.clauses),
+        "advice": _advice(verdict, compared.clauses),
     }
 
 
-def _notes(request: BreakingRequest, judged: Sequence[Judged]) -> tuple[str, ...]:
+def _notes(request: BreakingRequest, verdicts: Sequence[Verdict]) -> tuple[str, ...]:
     """Return a note for each `--allow` that matches no change."""
-    names = {name for each in judged for name in _names(each.change)}
+    names = {name for each in verdicts for name in _names(each.change)}
     return tuple(f"--allow {text} matches no change" for text in request.allowed if text not in names)
 
 
-def _summary(compared: _Comparison, judged: Sequence[Judged], refused: int) -> str:
-    if not judged:
+def _summary(compared: _Comparison, verdicts: Sequence[Verdict], refused: int) -> str:
+    if not verdicts:
         return f"no changes since {compared.before.name}"
-    weakened = sum(each.change.rule.is_weakening for each in judged)
-    undecided = sum(each.change.rule.is_undecided for each in judged)
-    parts = [f"{counted(len(judged), 'change')} since {compared.before.name}", f"{refused or 'none'} refused"]
+    weakened = sum(each.change.rule.is_weakening for each in verdicts)
+    undecided = sum(each.change.rule.is_undecided for each in verdicts)
+    changes = counted(len(verdicts), "change")
+    parts = [f"{changes} since {compared.before.name}", f"{refused or 'none'} refused"]
     parts += [f"{weakened} {'weakens' if weakened == 1 else 'weaken'} a guard"] if weakened else []
     parts += [f"{undecided} undecided"] if undecided else []
     return f"{', '.join(parts)}. {_needed_version(compared)}; {_version_change(compared)}."

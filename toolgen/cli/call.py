@@ -120,8 +120,8 @@ def _show(
         print(line, file=sys.stderr)
     if hint := denial_hint(runtime, result.tool, str(result.error or "")) or _json_hint(result, spec):
         print(hint, file=sys.stderr)
-    for asked in result.suspensions:
-        print(_waiting_text_of(runtime, asked), file=sys.stderr)
+    for suspended in result.suspensions:
+        print(_waiting_text_of(runtime, suspended), file=sys.stderr)
     for work in pending_work_of(result):
         print(f"{PENDING_WORK}\n{_waiting_text_of(runtime, work)}", file=sys.stderr)
 
@@ -241,8 +241,8 @@ def _artifact(artifact: Artifact, *, is_stored: bool) -> str:
 def describe_suspended(suspended: Suspended) -> str:
     """Return the lines that describe a suspended call: question, arguments, expected answer."""
     lines = [f"{printable(suspended.tool)} waits until {_until(suspended)}: {suspended.kind}"]
-    asked = suspended.question or (f"pending as {suspended.handle!r}" if suspended.handle else "")
-    lines += [printable(text) for text in (asked, suspended.preview) if text]
+    question = suspended.question or (f"pending as {suspended.handle!r}" if suspended.handle else "")
+    lines += [printable(text) for text in (question, suspended.preview) if text]
     part = "the preview does not show all arguments; these are all:"
     if suspended.run_id:
         lines += [f"run: {printable(suspended.run_id)}"]

@@ -178,8 +178,8 @@ def _lines(event: Event) -> list[str]:
         case "tool_start":
             return [_short(f"  → {printable(event.name)} {_json(event.arguments)}")]
         case "tool_end" if event.status not in ("suspended", "pending"):
-            said = event.display or (event.error["message"] if event.error else "")
-            shown = printable(said) or _json(event.result)
+            message = event.display or (event.error["message"] if event.error else "")
+            shown = printable(message) or _json(event.result)
             return [_short(f"  ← {event.tool.rpartition('.')[2]}: {event.status}, {shown}")]
         case "tool_update":
             percent = "" if event.fraction is None else f"{event.fraction:.0%} "

@@ -168,13 +168,13 @@ def _named(module: ModuleType, place: str, path: str) -> FoundFunctions:
         ToolgenError: there is no such function or object.
     """
     owner, _, name = path.rpartition(".")
-    held: object = module
+    holder: object = module
     for part in owner.split(".") if owner else ():
-        held = getattr(held, part, None)
-    value = getattr(held, name, None)
+        holder = getattr(holder, part, None)
+    value = getattr(holder, name, None)
     if _is_function(value):
         functions = {name: value}
-        return FoundFunctions(module=module, owner=owner, described=held, functions=functions)
+        return FoundFunctions(module=module, owner=owner, described=holder, functions=functions)
     if isinstance(value, type):
         methods = _methods_of_class(value, f"{module.__name__}:{path}")
         return FoundFunctions(module=module, owner=path, described=value, functions=methods)
@@ -182,7 +182,7 @@ def _named(module: ModuleType, place: str, path: str) -> FoundFunctions:
     if is_object and (methods := dict(_methods(value))):
         return FoundFunctions(module=module, owner=path, described=value, functions=methods)
     if is_object and callable(value):
-        return FoundFunctions(module=module, owner=owner, described=held, functions={name: value})
+        return FoundFunctions(module=module, owner=owner, described=holder, functions={name: value})
     names = ", ".join(name for name, _ in _functions(module)) or "none"
     of_type = "" if value is None else f": it is of type {type(value).__name__}"
     raise ToolgenError(f"{place} has no function {path!r}{of_type}", hint=f"its functions are {names}")
@@ -241,7 +241,7 @@ def _methods(owner: object, class_: type | None = None) -> Iterator[tuple[str, C
     class_ = class_ or type(owner)
     names = dict.fromkeys(name for base in class_.__mro__[:-1] for name in vars(base))
     for name in names:
-        held = inspect.getattr_static(class_, name)
-        is_method = isinstance(held, (staticmethod, classmethod)) or _is_written(held)
+        attribute = inspect.getattr_static(class_, name)
+        is_method = isinstance(attribute, (staticmethod, classmethod)) or _is_written(attribute)
         if is_method and not name.startswith("_"):
             yield name, getattr(owner, name)

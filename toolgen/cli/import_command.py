@@ -121,20 +121,20 @@ def import_source(
 
     Example: toolgen import openapi library.json --out shop
     """
-    from .import_request import Chosen, ImportRequest
+    from .import_request import ImportRequest, OpenAPIChoices
     from .importing import follow_imports, import_tools
     from .outcome import print_error_records, print_outcome
     from .server_lock import LockRequest, lock_server
 
     tags, ids, others, names = (tuple(written or ()) for written in (tag, only, exclude, rename))
-    chosen = Chosen(tags, ids, others, names, read_only, server, accept_server)
+    choices = OpenAPIChoices(tags, ids, others, names, read_only, server, accept_server)
     is_live = bool(stdio or url or header or insecure) or (kind == "mcp" and check and not source)
-    is_named, is_openapi = bool(name or service or force), chosen != Chosen()
+    is_named, is_openapi = bool(name or service or force), choices != OpenAPIChoices()
     _require_source(kind, source, is_live=is_live, is_openapi=is_openapi, is_named=is_named)
     lock = LockRequest(stdio=stdio, url=url, headers=tuple(header or ()), out=out, is_check=check)
     lock = replace(lock, is_insecure=insecure, is_forced=force)
     request = ImportRequest(
-        kind=kind or "openapi", source=source, out=out or Path(), name=name, service=service, openapi=chosen
+        kind=kind or "openapi", source=source, out=out or Path(), name=name, service=service, openapi=choices
     )
     request = replace(request, is_strict=strict, may_lose=allow_losses, is_forced=force, is_check=check)
     request = replace(request, resolved=_resolved(resolve, check or force or is_live), format=format)

@@ -22,7 +22,7 @@ from toolgen.shapes.naming import LONGEST_NAME, TOOL_NAME, snake
 
 
 @frozen_record(kw_only=False)
-class Chosen:
+class OpenAPIChoices:
     """The options of `toolgen import openapi`, as they were written."""
 
     tags: tuple[str, ...] = ()
@@ -62,20 +62,20 @@ class Chosen:
 
     def stored(self) -> dict[str, Any]:
         """Return the options of the command, by name; accepted addresses belong to the design."""
-        given = {option: getattr(self, name) for option, name in _STORED.items()}
+        options = {option: getattr(self, name) for option, name in _STORED.items()}
         return {
             option: list(value) if isinstance(value, tuple) else value
-            for option, value in given.items()
+            for option, value in options.items()
             if value
         }
 
-    def remembered(self, options: Mapping[str, Any]) -> Chosen:
+    def remembered(self, options: Mapping[str, Any]) -> OpenAPIChoices:
         """Return these options, with stored values for options that are not set."""
-        held = {name: options[option] for option, name in _STORED.items() if option in options}
-        lists = {name: tuple(value) for name, value in held.items() if isinstance(value, list)}
-        given = {name: value for name in held if (value := getattr(self, name))}
+        stored = {name: options[option] for option, name in _STORED.items() if option in options}
+        lists = {name: tuple(value) for name, value in stored.items() if isinstance(value, list)}
+        own = {name: value for name in stored if (value := getattr(self, name))}
         accepted = tuple(options.get("accept-server", ()))
-        return replace(self, **{**held, **lists, **given}, accepted=accepted)
+        return replace(self, **{**stored, **lists, **own}, accepted=accepted)
 
 
 _STORED: Final = {
@@ -110,7 +110,7 @@ class ImportRequest:
     resolved: tuple[str, ...] = ()
     """Places of open conflicts whose new targets the author accepts."""
     format: Format = "text"
-    openapi: Chosen = field(default_factory=Chosen)
+    openapi: OpenAPIChoices = field(default_factory=OpenAPIChoices)
 
     def stored(self) -> dict[str, Any]:
         """Return the options that decide what is imported, by their names on the command line."""

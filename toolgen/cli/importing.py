@@ -30,7 +30,15 @@ from toolgen.shapes.naming import LONGEST_NAME
 
 from .import_changes import contract_changes, sent_credentials
 from .import_place import remembered
-from .import_request import Chosen, ImportRequest, is_address, is_name, located_source, name_of, require_file
+from .import_request import (
+    ImportRequest,
+    OpenAPIChoices,
+    is_address,
+    is_name,
+    located_source,
+    name_of,
+    require_file,
+)
 from .import_sources import address_name, api_at, api_file, read_source
 from .new_files import write_new_files
 from .outcome import Outcome, reported
@@ -166,11 +174,11 @@ def follow_imports(request: ImportRequest) -> Iterator[Outcome]:
 
 def _not_open(places: Iterable[str], conflicts: Iterable[str]) -> ToolgenError:
     names = ", ".join(map(repr, sorted(places)))
-    held = ", ".join(map(repr, conflicts))
+    open_conflicts = ", ".join(map(repr, conflicts))
     closed = (
         "the lock has no open conflicts; toolgen import updates the design and the lock, and reports new ones"
     )
-    hint = f"open conflicts: {held}" if held else closed
+    hint = f"open conflicts: {open_conflicts}" if open_conflicts else closed
     return ToolgenError(f"--resolve {names}: the lock has no such open conflict", hint=hint)
 
 
@@ -272,7 +280,7 @@ class _Imported:
     file: Path
     """The design module."""
     last: ImportLock | None
-    typed: Chosen
+    command_options: OpenAPIChoices
     """Options of this command only."""
     stored: Mapping[Path, str | None]
     """Text of a fetched document, by the file that stores it; None deletes the file."""
@@ -285,7 +293,7 @@ class _Imported:
 
     def chosen(self, module: str) -> list[str]:
         """Return the addresses of a module that the command names with --server."""
-        return accepted_addresses(SourceText(module).tree) if self.typed.server else []
+        return accepted_addresses(SourceText(module).tree) if self.command_options.server else []
 
     def edits(self) -> dict[Path, Edit]:
         """Return the edits that store the document of an address."""
@@ -301,9 +309,9 @@ class _Imported:
         text = self.design.files[module]
         options = self.request.stored()
         accepted = self.request.openapi.accepted
-        if accepted and not self.typed.is_accepted:
+        if accepted and not self.command_options.is_accepted:
             text = refuse_addresses(SourceText(text), accepted)
-        if accepted or self.typed.is_accepted:
+        if accepted or self.command_options.is_accepted:
             options["accept-server"] = accepted_addresses(SourceText(text).tree)
         text = formatted([text])[0]
         tree = SourceText(text).tree
@@ -321,7 +329,7 @@ class _Imported:
 
 def _designed(request: ImportRequest) -> _Imported:
     """Return the design of a source, with values of its last import for options that are not set."""
-    typed = request.openapi
+    command_options = request.openapi
     stored: Mapping[Path, str | None] = {}
     if request.kind == "openapi":
         api = None if is_address(request.source) else api_file(request.source)
@@ -345,7 +353,9 @@ def _designed(request: ImportRequest) -> _Imported:
         service, names = request.service or request.name, last.names if last else None
         design = design_files(source, name=request.name, service=service, names=names)
         design = replace(design, findings=(*source.findings, *design.findings))
-    return _Imported(request=request, design=design, file=file, last=last, typed=typed, stored=stored)
+    return _Imported(
+        request=request, design=design, file=file, last=last, command_options=command_options, stored=stored
+    )
 
 
 def _next_steps(file: Path, schemas: list[str]) -> tuple[str, ...]:

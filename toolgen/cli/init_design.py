@@ -170,16 +170,16 @@ def checked_design(file: Path) -> Design:
 def add_agent(file: Path) -> None:
     """Add an agent that uses all toolsets of a design; tools that are not read-only need approval."""
     text = file.read_text("utf-8")
-    asked = {
+    tools_to_approve = {
         toolset.name: [tool.name for tool in toolset.tools if not tool.facts.annotations.get("read_only")]
         for service in checked_design(file).services
         for toolset in service.toolsets
     }
-    file.write_text(formatted([with_agent(text, asked)])[0], "utf-8")
+    file.write_text(formatted([with_agent(text, tools_to_approve)])[0], "utf-8")
 
 
-def with_agent(text: str, asked: Mapping[str, list[str]]) -> str:
-    """Return a design module with an agent; `asked` has the tools that a person approves, by toolset."""
+def with_agent(text: str, tools_to_approve: Mapping[str, list[str]]) -> str:
+    """Return a design module with an agent; `tools_to_approve` has tool names by toolset."""
     tree = ast.parse(text)
     design = next(
         node
@@ -189,7 +189,7 @@ def with_agent(text: str, asked: Mapping[str, list[str]]) -> str:
     assert isinstance(design.value, ast.Call), "an import writes it so"
     uses = []
     for variable, name in _toolsets(tree):
-        confirm = f", confirm={asked[name]!r}" if asked.get(name) else ""
+        confirm = f", confirm={tools_to_approve[name]!r}" if tools_to_approve.get(name) else ""
         uses.append(f"d.Use({variable}{confirm})")
     agent = (
         f'{AGENT} = d.Agent("{AGENT}", "Helps people with the tools.", '

@@ -12,10 +12,10 @@ from toolgen.catalog.reader import CatalogError, load_catalog
 from toolgen.checks.linting import (
     CODES,
     RULES,
-    Around,
     LintedTool,
     LintSettings,
     Setting,
+    ToolsetContext,
     lint,
     tool_of_entry,
 )
@@ -93,7 +93,7 @@ def _listed(file: Path) -> list[LintedTool]:
 def _designed(design: Design) -> Iterator[LintedTool]:
     schemas = SchemaParts()
     for toolset in (toolset for service in design.services for toolset in service.toolsets):
-        around = Around(suppressed=toolset.suppressed, place=_place(toolset.source))
+        toolset_context = ToolsetContext(suppressed=toolset.suppressed, place=_place(toolset.source))
         objects = {**design.shared, **{object_.name: object_ for object_ in toolset.objects}}
         for tool in toolset.tools:
             yield LintedTool(
@@ -105,10 +105,10 @@ def _designed(design: Design) -> Iterator[LintedTool]:
                 result=schemas.schema(tool.result, objects),
                 has_examples=bool(tool.examples),
                 is_bounded=tool.bounded is not None,
-                says_behaviour=bool(tool.facts.annotations),
+                has_annotations=bool(tool.facts.annotations),
                 place=_place(tool.source),
                 suppressed=tool.suppressed,
-                around=around,
+                toolset_context=toolset_context,
             )
 
 

@@ -231,10 +231,10 @@ async def restore_runs(project: Project) -> int:
 
 async def _release(agents: Agents, session: str, engine: str) -> None:
     done = await agents.release(session_id=session, lost_engine=engine)
-    for session_id, held in done.sessions.items():
-        print(printable(f"session {session_id}  released from run {held.run_id}"))
-    for session_id, held in done.elsewhere.items():
-        print(printable(f"session {session_id}  held by run {held.run_id} of engine {held.engine_id}"))
+    for session_id, holder in done.sessions.items():
+        print(printable(f"session {session_id}  released from run {holder.run_id}"))
+    for session_id, holder in done.elsewhere.items():
+        print(printable(f"session {session_id}  held by run {holder.run_id} of engine {holder.engine_id}"))
     if not done.sessions and not done.elsewhere:
         print("no session is held by a lost run", file=sys.stderr)
     if done.elsewhere:

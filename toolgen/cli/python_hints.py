@@ -222,8 +222,8 @@ def _of_keyword(keyword: str, name: str, value: object) -> str:
     owners = [other for other in PREFIXES if keyword in _keywords(value_of(other))]
     if name == "Agent" and keyword in _MODEL_KEYWORDS:
         return 'name its model in pyproject.toml: below [tool.toolgen.agents] write name = "openai:gpt-5"'
-    if held := _held_clause(keyword, owners, value):
-        return f"write {held} in {name}(…)"
+    if clause := _containing_clause(keyword, owners, value):
+        return f"write {clause} in {name}(…)"
     if name == "Example":
         return f'write Example({{"{keyword}": …}}): the arguments are one dict'
     if owners:
@@ -231,7 +231,7 @@ def _of_keyword(keyword: str, name: str, value: object) -> str:
     return f"write {_usage(name, value)}"
 
 
-def _held_clause(keyword: str, owners: list[str], value: object) -> str:
+def _containing_clause(keyword: str, owners: list[str], value: object) -> str:
     """Return the inner clause to write instead of a keyword; "" if there is none."""
     children = arguments_of(value).children if isinstance(value, type) and issubclass(value, Clause) else ()
     names = [child.__name__ for child in children or ()]

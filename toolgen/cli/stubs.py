@@ -67,8 +67,8 @@ def plan_stubs(project: Project, design: Design, folder: Path) -> StubPlan:
         if current.insertions:
             edits[file] = Edit(old=current.data, new=current.updated)
         notes += _notes(file, current, toolset, project)
-    left = _leftovers(project, design, folder)
-    notes += [f"{file}:{status.line}: {status.text}" for file, status in left]
+    leftovers = _leftovers(project, design, folder)
+    notes += [f"{file}:{status.line}: {status.text}" for file, status in leftovers]
     _require_inside(project, [*new, *edits])
     return StubPlan(new=new, edits=edits, notes=tuple(notes))
 
@@ -108,10 +108,10 @@ def show_stubs(project: Project, *, check: bool, format: Format = "text") -> Out
         lines += [f"{toolset.service}.{toolset.name}: {_counts(counts)}"]
         lines += [f"{file}:{status.line}: {status.text}" for status in statuses]
         placed += [(file, status) for status in statuses]
-    left = list(_leftovers(project, evaluation.design, folder))
-    lines += [f"{file}:{status.line}: {status.text}" for file, status in left]
-    total.update(status.state for _, status in left)
-    placed += left
+    leftovers = list(_leftovers(project, evaluation.design, folder))
+    lines += [f"{file}:{status.line}: {status.text}" for file, status in leftovers]
+    total.update(status.state for _, status in leftovers)
+    placed += leftovers
     is_open = [(file, status) for file, status in placed if status.state in _OPEN]
     code = 1 if check and is_open else 0
     summary = f"{folder}: {_counts(total)}"

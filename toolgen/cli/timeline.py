@@ -105,8 +105,8 @@ def _text(event: Mapping[str, Any], names: Mapping[str, str]) -> str:
         case "tool_end" if event["status"] == "suspended":
             return f"{name} waits"
         case "tool_end":
-            said = event.get("display") or event.get("error", {}).get("message", "")
-            shown = printable(said) or _json(event.get("result"))
+            message = event.get("display") or event.get("error", {}).get("message", "")
+            shown = printable(message) or _json(event.get("result"))
             return f"{name}: {event['status']} {shown}"
         case "agent_run_started":
             return f"starts {event['agent']} as {printable(event['child_run_id'])}"

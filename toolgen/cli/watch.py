@@ -146,17 +146,17 @@ def _process(round_: Round) -> Iterator[Connection]:
     The process ends with the block.
     """
     context = get_context("spawn")
-    messages, theirs = context.Pipe(duplex=False)
-    process = context.Process(target=_run_round, args=(round_, theirs), daemon=True)
+    outcomes, child_connection = context.Pipe(duplex=False)
+    process = context.Process(target=_run_round, args=(round_, child_connection), daemon=True)
     handler = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         process.start()
     finally:
         signal.signal(signal.SIGINT, handler)
-    theirs.close()
+    child_connection.close()
     try:
         try:
-            yield messages
+            yield outcomes
         except KeyboardInterrupt:
             _wait_for_end(process)
             raise

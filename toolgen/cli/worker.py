@@ -18,8 +18,8 @@ from toolgen.runtime import Runtime
 from .config import Project, host_and_port
 from .health import WorkerState, serve_health
 from .models import ready_planners
-from .parked_calls import changed_tools
 from .runtime import SERVER_THRESHOLD, durable_engine, project_runtime
+from .suspended_calls import changed_tools
 
 _CHECK_EVERY_S: Final = 5.0
 """Seconds between the end of a check and the next one."""

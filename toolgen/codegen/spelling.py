@@ -62,7 +62,7 @@ _SCALARS: dict[ScalarKind, tuple[str, str]] = {
 
 
 @record
-class Spelled:
+class TypeExpression:
     """A type expression, and the keyword arguments of the `Field(…)` that narrows it."""
 
     type: str
@@ -82,7 +82,7 @@ class Speller:
         self._imports = imports
         self._reference = reference
         self._objects = objects
-        self._spelled: dict[int, tuple[DataType, Spelled]] = {}
+        self._expressions: dict[int, tuple[DataType, TypeExpression]] = {}
         """Spellings of types by identity, because many fields share a type without constraints."""
 
     @cached_property
@@ -93,45 +93,48 @@ class Speller:
     def _annotated(self) -> str:
         return self._imports.name("typing", "Annotated")
 
-    def spell(self, type_: DataType) -> Spelled:
+    def spell(self, type_: DataType) -> TypeExpression:
         """Return the type, with its own constraints separate from it."""
-        if (spelled := self._spelled.get(id(type_))) is None:
-            spelled = self._spelled[id(type_)] = type_, self._spell(type_)
+        if (spelled := self._expressions.get(id(type_))) is None:
+            spelled = self._expressions[id(type_)] = type_, self._spell(type_)
         return spelled[1]
 
-    def _spell(self, type_: DataType) -> Spelled:
+    def _spell(self, type_: DataType) -> TypeExpression:
         match type_:
             case StringType():
                 return self._string(type_)
             case NumberType():
-                return Spelled(type="int" if type_.integer else "float", constraints=_limits(type_))
+                return TypeExpression(type="int" if type_.integer else "float", constraints=_limits(type_))
             case EnumType():
-                return Spelled(type=self._reference(type_.name) if type_.name else self.choice(type_.values))
+                return TypeExpression(
+                    type=self._reference(type_.name) if type_.name else self.choice(type_.values)
+                )
             case ScalarType():
                 return self._limited(type_)
             case ArrayType():
                 name = self._imports.name(GENERATED, "UniqueItems") if type_.unique_items else "list"
-                return Spelled(type=f"{name}[{self.nested(type_.items)}]", constraints=_limits(type_))
+                return TypeExpression(type=f"{name}[{self.nested(type_.items)}]", constraints=_limits(type_))
             case MapType():
                 keys, values = self.nested(type_.keys), self.nested(type_.values)
-                return Spelled(type=f"dict[{keys}, {values}]", constraints=_limits(type_))
+                return TypeExpression(type=f"dict[{keys}, {values}]", constraints=_limits(type_))
             case NullableType():
                 if null_is_a_value(type_.inner):
                     return self.spell(type_.inner)
                 nullable = self._imports.name(GENERATED, "Nullable")
-                return Spelled(type=f"{nullable}[{self.nested(type_.inner)}]")
+                return TypeExpression(type=f"{nullable}[{self.nested(type_.inner)}]")
             case UnionType(name=str(name)):
-                return Spelled(type=self._reference(name))
+                return TypeExpression(type=self._reference(name))
             case UnionType(branches=((_, only),)):
-                return Spelled(type=self._reference(only.name))
+                return TypeExpression(type=self._reference(only.name))
             case UnionType():
                 branches = " | ".join(self._reference(branch.name) for _, branch in type_.branches)
-                return Spelled(type=branches, constraints=(f"discriminator={quote(field_name(type_.tag))}",))
+                tag = quote(field_name(type_.tag))
+                return TypeExpression(type=branches, constraints=(f"discriminator={tag}",))
             case RefType():
                 reference = self._reference(type_.name)
                 if self._objects[type_.name].foreign:
                     reference = f"{self._imports.name(GENERATED, 'Foreign')}[{reference}]"
-                return Spelled(type=reference)
+                return TypeExpression(type=reference)
             case _:
                 assert_never(type_)
 
@@ -171,8 +174,8 @@ class Speller:
     def injected(self, field: Field) -> str:
         """Return the expression that declares the attribute of an injected field."""
         type_ = self.bare(field)
-        held = quote(type_) if _is_later(field.type) else type_
-        return f"{self._imports.name(RUNTIME, 'Injected')}[{held}]()"
+        annotation = quote(type_) if _is_later(field.type) else type_
+        return f"{self._imports.name(RUNTIME, 'Injected')}[{annotation}]()"
 
     def _default(self, field: Field) -> str:
         """Return the text of the default, which follows the annotation; "" for a required field."""
@@ -259,12 +262,14 @@ class Speller:
         ]
         return f"{self._reference(type_.name)}({', '.join(arguments)})"
 
-    def _string(self, type_: StringType) -> Spelled:
+    def _string(self, type_: StringType) -> TypeExpression:
         lengths = _limits(type_)
         if type_.format is not None:
-            return Spelled(type=self._imports.name(GENERATED, _FORMATS[type_.format]), constraints=lengths)
+            return TypeExpression(
+                type=self._imports.name(GENERATED, _FORMATS[type_.format]), constraints=lengths
+            )
         pattern = (f"pattern={quote(_rust(type_.pattern))}",) if type_.pattern is not None else ()
-        return Spelled(type="str", constraints=(*lengths, *pattern))
+        return TypeExpression(type="str", constraints=(*lengths, *pattern))
 
     def _scalar(self, kind: ScalarKind) -> str:
         module, name = _SCALARS[kind]
@@ -276,7 +281,7 @@ class Speller:
             case _:
                 return self._imports.name(module, name)
 
-    def _limited(self, type_: ScalarType) -> Spelled:
+    def _limited(self, type_: ScalarType) -> TypeExpression:
         """Return a primitive; its bounds go into `Field(…)`, which accepts steps only for floats."""
         bounds: list[str] = []
         markers: list[str] = []
@@ -287,7 +292,9 @@ class Speller:
                 markers.append(f"{self._imports.name('annotated_types', 'MultipleOf')}({value})")
             else:
                 bounds.append(f"{row.core}={value}")
-        return Spelled(type=self._scalar(type_.kind), constraints=tuple(bounds), markers=tuple(markers))
+        return TypeExpression(
+            type=self._scalar(type_.kind), constraints=tuple(bounds), markers=tuple(markers)
+        )
 
     def _bare(self, type_: DataType) -> str:
         match type_:

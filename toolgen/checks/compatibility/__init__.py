@@ -5,9 +5,9 @@ from .comparison import compare, ranked
 from .containment import contains
 from .contracts import Contract, contract_of, contract_of_server
 from .documents import SchemaDocument
-from .parked import ParkedCall, parked_changes
 from .proof import Gap
 from .rules import BY_CODE, KINDS, PARTIES, RULES, ChangeRule, Kind, Party, Step
+from .suspended_calls import SuspendedCallRecord, suspended_call_changes
 
 __all__ = [
     "BY_CODE",
@@ -19,17 +19,17 @@ __all__ = [
     "ContractChange",
     "Gap",
     "Kind",
-    "ParkedCall",
     "Party",
     "SchemaDocument",
     "Step",
+    "SuspendedCallRecord",
     "TextChange",
     "compare",
     "contains",
     "contract_of",
     "contract_of_server",
-    "parked_changes",
     "ranked",
     "step_made",
     "step_of",
+    "suspended_call_changes",
 ]

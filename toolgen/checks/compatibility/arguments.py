@@ -30,8 +30,8 @@ def argument_changes(
 ) -> Iterator[ContractChange]:
     """Yield the changes of arguments; `injected` has the fields that the server filled before and after."""
     is_faulty = bool(before.fault or after.fault)
-    asked = set() if is_faulty else properties_of(after).keys() - properties_of(before).keys()
-    for name in sorted(injected[0] - injected[1] - asked):
+    new_arguments = set() if is_faulty else properties_of(after).keys() - properties_of(before).keys()
+    for name in sorted(injected[0] - injected[1] - new_arguments):
         message = f"the server no longer fills {name!r}"
         yield change("inject-removed", tool, message, argument=name, breaks="")
     if is_faulty:
@@ -160,9 +160,9 @@ def _values_at(document: Json, path: Sequence[str]) -> list[Json]:
     """Return the values of a document at the path of a gap."""
     values = [document]
     for step in path:
-        held = [each for each in values if isinstance(each, list | dict)]
+        nested = [each for each in values if isinstance(each, list | dict)]
         pairs = [
-            pair for each in held for pair in (each.items() if isinstance(each, dict) else enumerate(each))
+            pair for each in nested for pair in (each.items() if isinstance(each, dict) else enumerate(each))
         ]
         values = [value for key, value in pairs if step in ("*", str(key))]
     return values

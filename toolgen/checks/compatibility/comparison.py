@@ -29,9 +29,9 @@ def compare(before: Contract, after: Contract) -> list[ContractChange]:
 
 def _moved(before: Mapping[str, Entry], after: Mapping[str, Entry]) -> dict[str, str]:
     """Map old ids of tools or agents to new ids with the same name; the most similar id wins."""
-    gone = {id_: wire_name(entry) for id_, entry in before.items() if id_ not in after}
+    removed = {id_: wire_name(entry) for id_, entry in before.items() if id_ not in after}
     new = {id_: wire_name(entry) for id_, entry in after.items() if id_ not in before}
-    pairs = [(id_, other) for id_ in gone for other in new if gone[id_] == new[other]]
+    pairs = [(id_, other) for id_ in removed for other in new if removed[id_] == new[other]]
     moved: dict[str, str] = {}
     for id_, other in sorted(pairs, key=_nearness, reverse=True):
         if id_ not in moved and other not in moved.values():
@@ -207,8 +207,8 @@ def _agent_approvals(
         if "confirmation" not in {*old.get(tool, ()), *own}:
             continue
         was, now = (
-            {key: value for key, value in {**whole, **of_agent}.items() if key == "confirmation"}
-            for whole, of_agent in (
+            {key: value for key, value in {**entry, **of_agent}.items() if key == "confirmation"}
+            for entry, of_agent in (
                 (before.tools.get(tool, {}), old.get(tool, {})),
                 (after.tools.get(other, {}), own),
             )

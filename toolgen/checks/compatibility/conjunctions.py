@@ -100,10 +100,10 @@ class Flat:
             return tightest
         row, limit = tightest
         if side == "low":
-            whole = math.floor(limit) + 1 if row.is_exclusive else math.ceil(limit)
+            integer = math.floor(limit) + 1 if row.is_exclusive else math.ceil(limit)
         else:
-            whole = math.ceil(limit) - 1 if row.is_exclusive else math.floor(limit)
-        return next(each for each in rows if not each.is_exclusive), Fraction(whole)
+            integer = math.ceil(limit) - 1 if row.is_exclusive else math.floor(limit)
+        return next(each for each in rows if not each.is_exclusive), Fraction(integer)
 
 
 @lru_cache(8_192)
@@ -227,7 +227,7 @@ class Emptiness:
 
     def __init__(self, deepest: int = 12, most: int = 4_000) -> None:
         self._deepest = deepest
-        self._left = most
+        self._remaining_steps = most
         self._results: dict[object, bool] = {}
 
     def of(self, conjunction: Conjunction, chosen: frozenset[UnionKey] = frozenset(), depth: int = 0) -> bool:
@@ -235,8 +235,8 @@ class Emptiness:
         key = frozenset(node.key for node in conjunction), chosen
         if key in self._results:
             return self._results[key]
-        self._left -= 1
-        if depth > self._deepest or self._left < 0:
+        self._remaining_steps -= 1
+        if depth > self._deepest or self._remaining_steps < 0:
             return False
         self._results[key] = False
         self._results[key] = self._is_empty(conjunction, chosen, depth)

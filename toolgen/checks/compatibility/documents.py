@@ -53,8 +53,8 @@ class SchemaNode(NamedTuple):
 
     def children(self, keyword: str) -> Iterator[tuple[Any, SchemaNode]]:
         """Yield index or name and schema for each entry in the list or object of a keyword."""
-        held = self.schema.get(keyword, ())
-        names = held if isinstance(held, dict) else range(len(held))
+        children = self.schema.get(keyword, ())
+        names = children if isinstance(children, dict) else range(len(children))
         for name in names:
             yield name, self.child(keyword, name)
 

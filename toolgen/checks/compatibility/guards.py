@@ -126,14 +126,16 @@ def policy_changes(agent: str, before: Entry, after: Entry) -> Iterator[Contract
             yield _loosened(agent, f"/policy/{name}", old.get(name), new.get(name))
 
 
-def is_looser(had: Json, has: Json) -> bool:
+def is_looser(old_value: Json, new_value: Json) -> bool:
     """Return whether a limit was raised or removed."""
-    return isinstance(had, int | float) and not (isinstance(has, int | float) and has <= had)
+    return isinstance(old_value, int | float) and not (
+        isinstance(new_value, int | float) and new_value <= old_value
+    )
 
 
-def _loosened(tool: str, pointer: str, had: Json, has: Json) -> ContractChange:
-    now = "none" if has is None else repr(has)
-    return _looser(tool, pointer, f"the limit {tokens_of(pointer)[-1]} changed from {had!r} to {now}")
+def _loosened(tool: str, pointer: str, old_value: Json, new_value: Json) -> ContractChange:
+    now = "none" if new_value is None else repr(new_value)
+    return _looser(tool, pointer, f"the limit {tokens_of(pointer)[-1]} changed from {old_value!r} to {now}")
 
 
 def _looser(tool: str, pointer: str, message: str) -> ContractChange:
@@ -186,7 +188,7 @@ def text_changes(
         explained.add("deprecated")
         reason = printable(after["deprecated"].get("reason", ""))
         yield change("deprecated", tool, f"it is now deprecated: {reason}".rstrip(": "))
-    old, new = _left(before), _left(after)
+    old, new = _own_parts(before), _own_parts(after)
     yield from remaining_changes(tool, old, new, explained)
 
 
@@ -210,12 +212,12 @@ def _about(change: ContractChange) -> str:
     return tokens[1] if len(tokens) > 1 else _ABOUT.get(change.code.partition("-")[0], "")
 
 
-def _left(entry: Entry) -> dict[str, Json]:
+def _own_parts(entry: Entry) -> dict[str, Json]:
     """Return the entry without derived keys, and without the hints, which have their own changes."""
-    left = {key: value for key, value in entry.items() if key not in _DERIVED}
+    own_parts = {key: value for key, value in entry.items() if key not in _DERIVED}
     hints = {**hints_of(entry), **entry.get("annotations", {})}
     hints = {key: value for key, value in hints.items() if key not in _SAFE}
-    return {**left, "annotations": hints}
+    return {**own_parts, "annotations": hints}
 
 
 def _texts(before: Any, after: Any, pointer: str) -> Iterator[TextChange]:
@@ -226,12 +228,12 @@ def _texts(before: Any, after: Any, pointer: str) -> Iterator[TextChange]:
         return
     of_names = pointer.rpartition("/")[2] in _TEXTS_BY_NAME
     for key in {**before, **after}:
-        had, has = before.get(key, ""), after.get(key, "")
+        old_value, new_value = before.get(key, ""), after.get(key, "")
         where = f"{pointer}/{escaped(str(key))}"
-        if not isinstance(had, str) or not isinstance(has, str):
-            yield from _texts(had, has, where)
-        elif had != has and (of_names or key in _TEXTS):
-            yield TextChange(pointer=where, before=had, after=has)
+        if not isinstance(old_value, str) or not isinstance(new_value, str):
+            yield from _texts(old_value, new_value, where)
+        elif old_value != new_value and (of_names or key in _TEXTS):
+            yield TextChange(pointer=where, before=old_value, after=new_value)
 
 
 def _by_name(items: Sequence[Json]) -> dict[object, Json]:

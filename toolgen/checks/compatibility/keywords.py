@@ -37,23 +37,27 @@ def prove(case: Case) -> list[Gap]:
             gaps += RULES[keyword](case)
         elif keyword in ROWS:
             gaps += _text_limit(case, keyword)
-        elif keyword not in ANNOTATIONS and not keyword.startswith("x-") and not _says(case, keyword):
+        elif (
+            keyword not in ANNOTATIONS
+            and not keyword.startswith("x-")
+            and not _has_same_keyword(case, keyword)
+        ):
             gaps.append(case.gap(keyword, f"has the unsupported keyword {keyword!r}", by_schema=True))
     return gaps
 
 
-def _says(case: Case, keyword: str) -> bool:
+def _has_same_keyword(case: Case, keyword: str) -> bool:
     """Return whether the smaller side has the same unsupported keyword with the same value."""
     depends = keyword.startswith("unevaluated")  # on all adjacent keywords
-    return not depends and case.says(keyword, *_PARTS.get(keyword, ()))
+    return not depends and case.has_same_keywords(keyword, *_PARTS.get(keyword, ()))
 
 
 def _type(case: Case) -> list[Gap]:
-    wanted = kinds_of(case.large.schema["type"])
-    missing = case.flat.kinds - wanted
+    allowed_kinds = kinds_of(case.large.schema["type"])
+    missing = case.flat.kinds - allowed_kinds
     if not missing:
         return []
-    return [case.gap("type", f"accepts {_names(wanted)}, but not {_names(missing)}")]
+    return [case.gap("type", f"accepts {_names(allowed_kinds)}, but not {_names(missing)}")]
 
 
 def _names(kinds: frozenset[str]) -> str:
@@ -64,26 +68,26 @@ def _names(kinds: frozenset[str]) -> str:
 
 def _listed(case: Case) -> list[Gap]:
     keyword = "enum" if "enum" in case.large.schema else "const"
-    if case.says(keyword):
+    if case.has_same_keywords(keyword):
         return []
     return [case.gap(keyword, f"accepts only {shown(case.large.schema[keyword])}")]
 
 
 def _number_limit(case: Case, row: Constraint) -> list[Gap]:
     limit = case.large.schema[row.keyword]
-    had = case.flat.range(row.side or "")
-    if not case.flat.kinds & NUMBERS or (had and implies(had, (row, exact_number(limit)))):
+    small_limit = case.flat.range(row.side or "")
+    if not case.flat.kinds & NUMBERS or (small_limit and implies(small_limit, (row, exact_number(limit)))):
         return []
     return [case.gap(row.keyword, f"has {row.keyword} {shown(limit)}")]
 
 
 def _size_limit(case: Case, row: Constraint, kind: str) -> list[Gap]:
     limit = case.large.schema[row.keyword]
-    wanted = exact_number(limit)
-    had = case.flat.bound(row.keyword)
-    if kind not in case.flat.kinds or (had and implies(had, (row, wanted))):
+    large_limit = exact_number(limit)
+    small_limit = case.flat.bound(row.keyword)
+    if kind not in case.flat.kinds or (small_limit and implies(small_limit, (row, large_limit))):
         return []
-    if (row.side == "low" and wanted <= 0) or (kind == "object" and count_fits(case, row, wanted)):
+    if (row.side == "low" and large_limit <= 0) or (kind == "object" and count_fits(case, row, large_limit)):
         return []
     return [case.gap(row.keyword, f"has {row.keyword} {shown(limit)}")]
 
@@ -91,9 +95,9 @@ def _size_limit(case: Case, row: Constraint, kind: str) -> list[Gap]:
 def _step(case: Case) -> list[Gap]:
     numbers = case.flat.kinds & NUMBERS
     step = exact_number(case.large.schema[STEP])
-    had = [exact_number(each) for each in case.flat.of(STEP)]
-    had += [] if "fraction" in numbers else [exact_number(1)]
-    if not numbers or any((each / step).denominator == 1 for each in had):
+    steps = [exact_number(each) for each in case.flat.of(STEP)]
+    steps += [] if "fraction" in numbers else [exact_number(1)]
+    if not numbers or any((each / step).denominator == 1 for each in steps):
         return []
     return [case.gap(STEP, f"accepts only multiples of {shown(case.large.schema[STEP])}")]
 
@@ -118,22 +122,22 @@ def _format(case: Case) -> list[Gap]:
 
 def _text_limit(case: Case, keyword: str) -> list[Gap]:
     schema, kind = case.large.schema, kind_of(case.large.schema)
-    wanted = value_of(kind, schema[keyword])
-    if not kind or wanted is None or "string" not in case.flat.kinds:
+    large_limit = value_of(kind, schema[keyword])
+    if not kind or large_limit is None or "string" not in case.flat.kinds:
         return []
     for node in case.flat.nodes:
         for other in ROWS.keys() & node.schema.keys() if kind_of(node.schema) == kind else ():
-            had = value_of(kind, node.schema[other])
+            small_limit = value_of(kind, node.schema[other])
             if (
                 keyword == other
                 and ROWS[keyword].takes == "step"
-                and had is not None
-                and is_multiple(had, wanted)
+                and small_limit is not None
+                and is_multiple(small_limit, large_limit)
             ):
                 return []
-            if had is not None and implies((ROWS[other], had), (ROWS[keyword], wanted)):
+            if small_limit is not None and implies((ROWS[other], small_limit), (ROWS[keyword], large_limit)):
                 return []
-    if ROWS[keyword].takes == "length" and ROWS[keyword].side == "low" and wanted <= 0:
+    if ROWS[keyword].takes == "length" and ROWS[keyword].side == "low" and large_limit <= 0:
         return []
     typed = {key: schema[key] for key in ("format", "pattern", "contentEncoding") if key in schema}
     only = {**typed, keyword: schema[keyword]}
@@ -163,7 +167,7 @@ def _one_of(case: Case) -> list[Gap]:
 
 
 def _branches(case: Case, keyword: str, branches: list[SchemaNode]) -> list[Gap]:
-    if case.says(keyword):
+    if case.has_same_keywords(keyword):
         return []
     near = [branch for branch in branches if not case.is_apart(branch)]
     if len(near) == 1:
@@ -183,7 +187,7 @@ def _branches(case: Case, keyword: str, branches: list[SchemaNode]) -> list[Gap]
 
 
 def _not(case: Case) -> list[Gap]:
-    if case.says("not") or case.is_apart(case.large.child("not")):
+    if case.has_same_keywords("not") or case.is_apart(case.large.child("not")):
         return []
     return [case.gap("not", "does not accept some of it", by_schema=True)]
 

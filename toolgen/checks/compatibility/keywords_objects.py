@@ -111,7 +111,7 @@ def _is_absent(case: Case, name: str) -> bool:
 
 
 def _dependent_required(case: Case) -> list[Gap]:
-    if "object" not in case.flat.kinds or case.says("dependentRequired"):
+    if "object" not in case.flat.kinds or case.has_same_keywords("dependentRequired"):
         return []
     had = required_of(case.flat)
     gaps = []
@@ -125,7 +125,7 @@ def _dependent_required(case: Case) -> list[Gap]:
 
 
 def _property_names(case: Case) -> list[Gap]:
-    if "object" not in case.flat.kinds or case.says("propertyNames"):
+    if "object" not in case.flat.kinds or case.has_same_keywords("propertyNames"):
         return []
     large = case.large.child("propertyNames")
     named = tuple(node.child("propertyNames") for node in case.flat.nodes if "propertyNames" in node.schema)

@@ -58,7 +58,7 @@ def mask_changes(
             continue
         documents = sides[0].document(part), sides[1].document(other)
         places: dict[str, Any] = {"before": f"{where}/schema", "after": f"{there}/schema"}
-        for place in _unmasked(other, documents[1], part, documents[0]):
+        for place in _uncovered(other, documents[1], part, documents[0]):
             yield change(
                 "sensitive-added",
                 tool,
@@ -66,7 +66,7 @@ def mask_changes(
                 argument=place,
                 **places,
             )
-        for place in _unmasked(part, documents[0], other, documents[1]):
+        for place in _uncovered(part, documents[0], other, documents[1]):
             message = f"{printable(place)} of the {words} is no longer masked"
             yield change("sensitive-removed", tool, message, argument=place, **places)
 
@@ -80,14 +80,16 @@ def _renamed(place: str, names: Mapping[str, str]) -> str:
     return place
 
 
-def _unmasked(had: Entry, whole: SchemaDocument, has: Entry, document: SchemaDocument) -> list[str]:
+def _uncovered(
+    masked_entry: Entry, masked_document: SchemaDocument, other_entry: Entry, other_document: SchemaDocument
+) -> list[str]:
     """Return the masks of one side whose fields the other side can have but does not mask."""
-    masks = [mask.split("/")[1:] for mask in has.get("sensitive", ())]
-    tags = _texts_in(whole.schema)
+    masks = [mask.split("/")[1:] for mask in other_entry.get("sensitive", ())]
+    tags = _texts_in(masked_document.schema)
     return [
         place
-        for place in sorted(set(had.get("sensitive", ())))
-        if (document.fault or _is_there([document.root], place.split("/")[1:]))
+        for place in sorted(set(masked_entry.get("sensitive", ())))
+        if (other_document.fault or _is_there([other_document.root], place.split("/")[1:]))
         and not any(_covers(mask, place.split("/")[1:], tags) for mask in masks)
     ]
 

@@ -104,7 +104,7 @@ class Case:
         gaps = self.proof.fits(conjunction, _NOTHING_CHOSEN, large, self.level + 1, self.depth + 1)
         wider = []
         for gap in gaps:
-            documents = [whole for part in gap.witnesses for whole in wrapped(part)][:_MOST_WITNESSES]
+            documents = [document for part in gap.witnesses for document in wrapped(part)][:_MOST_WITNESSES]
             small = gap.small or (conjunction[0].pointer if conjunction else "")
             wider.append(replace(gap, path=(step, *gap.path), witnesses=tuple(documents), small=small))
         return wider
@@ -120,10 +120,10 @@ class Case:
             for small, large in ((first, other), (other, first))
         )
 
-    def says(self, *keywords: str) -> bool:
+    def has_same_keywords(self, *keywords: str) -> bool:
         """Return whether the smaller side has these keywords with the same values as the larger one."""
-        wanted = _text_of(self.large, keywords)
-        return any(_text_of(node, keywords) == wanted for node in self.flat.nodes) if wanted else False
+        expected = _text_of(self.large, keywords)
+        return any(_text_of(node, keywords) == expected for node in self.flat.nodes) if expected else False
 
 
 def _text_of(node: SchemaNode, keywords: Iterable[str]) -> str:
@@ -143,7 +143,7 @@ class Proof:
         self._prove = prove
         self.samples = Samples()
         self.emptiness = Emptiness()
-        self._left = most_steps
+        self._remaining_steps = most_steps
         self._open: dict[object, int] = {}
         self._proved: set[object] = set()
         self._trail: list[object] = []
@@ -159,8 +159,10 @@ class Proof:
             gaps = [Gap(path=(), small="", large="", keyword="", reason=reason, witnesses=witnesses)]
         checked = []
         for gap in gaps:
-            held = [each for each in gap.witnesses if accepts((small,), each) and not accepts((large,), each)]
-            checked.append(replace(gap, witnesses=tuple(held[:1])))
+            confirmed = [
+                each for each in gap.witnesses if accepts((small,), each) and not accepts((large,), each)
+            ]
+            checked.append(replace(gap, witnesses=tuple(confirmed[:1])))
         return checked
 
     def fits(
@@ -172,8 +174,8 @@ class Proof:
         key = frozenset(node.key for node in conjunction), chosen, large.key
         if key in self._proved or self._open.get(key, level) < level:
             return []
-        self._left -= 1
-        if self._left < 0:
+        self._remaining_steps -= 1
+        if self._remaining_steps < 0:
             raise _StoppedError("needs more steps than the limit of a comparison")
         if depth > _DEEPEST or key in self._open:
             raise _StoppedError("is nested too deeply")

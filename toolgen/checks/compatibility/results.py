@@ -47,13 +47,13 @@ def result_changes(
     old, new = properties_of(before), properties_of(after)
     bounds = _OF_BOUNDED if is_bounded_new else frozenset()
     is_wrong = bool(before.fault or after.fault)  # its fields are unknown
-    gone = [name for name in old if name not in new and name not in bounds and not is_wrong]
-    for name in gone:
+    removed = [name for name in old if name not in new and name not in bounds and not is_wrong]
+    for name in removed:
         where: dict[str, Any] = {"before": place(part, f"/properties/{name}"), "argument": name}
         yield change("result-field-removed", tool, f"field {name!r} of {words} was removed", **where)
     for gap in contains(before, after):
         name = key_of(gap)
-        if (gap.path[:1] or (gap.name,))[0] in {*gone, *bounds}:
+        if (gap.path[:1] or (gap.name,))[0] in {*removed, *bounds}:
             continue
         places: dict[str, Any] = {
             "before": place(part, gap.large),
@@ -76,7 +76,7 @@ def result_changes(
             place_of_it: dict[str, Any] = {"after": place(part, f"/properties/{name}"), "argument": name}
             message = f"field {name!r} of {words} was added"
             yield change("result-field-added", tool, message, breaks="", **place_of_it)
-    yield from _narrowed(tool, before, after, {*gone, *added, *bounds}, part, words)
+    yield from _narrowed(tool, before, after, {*removed, *added, *bounds}, part, words)
 
 
 def _narrowed(

@@ -54,7 +54,7 @@ class Samples:
 
     def __init__(self, most: int = 3_000) -> None:
         """Set the maximum number of conjunctions to process."""
-        self._left = most
+        self._remaining_steps = most
 
     def of(
         self,
@@ -82,8 +82,8 @@ class Samples:
     def _tried(
         self, conjunction: Conjunction, chosen: frozenset[UnionKey], other: SchemaNode | None, depth: int
     ) -> Iterator[object]:
-        self._left -= 1
-        if depth > _DEEPEST or self._left < 0:
+        self._remaining_steps -= 1
+        if depth > _DEEPEST or self._remaining_steps < 0:
             return
         flat = flatten(conjunction, chosen)
         if flat.is_empty:
@@ -137,24 +137,24 @@ class Samples:
             first += self.first(item_of(flat.nodes, place), depth + 1)
         if various is None:
             various = self.of(item_of(flat.nodes, listed_items(flat)), most=3, depth=depth + 1)
-        left = size - len(first)
-        if len(first) < min(size, listed_items(flat)) or (left and not various):
+        rest_size = size - len(first)
+        if len(first) < min(size, listed_items(flat)) or (rest_size and not various):
             return
-        yield first + [various[at % len(various)] for at in range(left)]
-        if left > len(various) and isinstance(various[0], str):
-            yield first + [f"{various[0]}{at}" for at in range(left)]
-        if left > len(various) and is_number(various[0]):
-            yield first + [various[0] + at for at in range(left)]
+        yield first + [various[at % len(various)] for at in range(rest_size)]
+        if rest_size > len(various) and isinstance(various[0], str):
+            yield first + [f"{various[0]}{at}" for at in range(rest_size)]
+        if rest_size > len(various) and is_number(various[0]):
+            yield first + [various[0] + at for at in range(rest_size)]
 
     def object(self, flat: Flat, fixed: dict[str, Any], depth: int = 0) -> dict[str, Any] | None:
         """Return an object with these keys and all required keys; None if one of them has no value."""
-        made: dict[str, Any] = {}
+        result: dict[str, Any] = {}
         for name in {**required_of(flat), **dict.fromkeys(fixed)}:
             values = [fixed[name]] if name in fixed else self.first(property_of(flat.nodes, name), depth + 1)
             if not values:
                 return None
-            made[name] = values[0]
-        return made
+            result[name] = values[0]
+        return result
 
     def _objects(self, flat: Flat, compared: Flat, depth: int) -> Iterator[Any]:
         least = self.object(flat, {}, depth)
@@ -173,15 +173,15 @@ class Samples:
         names += [name for needs in compared.of("dependentRequired") for name in needs]
         names += self._refused_names(flat, compared, depth)
         names += [name for some in rests for name in some] + ["x", "X-1", ""]
-        whole = dict(least)
+        complete = dict(least)
         for name in dict.fromkeys(names):
             for value in self.first(property_of(flat.nodes, name), depth + 1):
                 yield {**least, name: value}
                 if name not in ("x", "X-1", ""):
-                    whole[name] = value
-        yield whole
+                    complete[name] = value
+        yield complete
         for name in least:
-            yield {key: value for key, value in whole.items() if key != name}
+            yield {key: value for key, value in complete.items() if key != name}
         for keyword in SIZES["object"]:
             for size in (*flat.of(keyword), *compared.of(keyword)):
                 for value in self.first(property_of(flat.nodes, "k0"), depth + 1):

@@ -3,17 +3,17 @@
 from .linter import CODES, Linted, LintSettings, Setting, lint
 from .rule import LintRule
 from .rules import RULES
-from .tool import Around, LintedTool, tool_of_entry
+from .tool import LintedTool, ToolsetContext, tool_of_entry
 
 __all__ = [
     "CODES",
     "RULES",
-    "Around",
     "LintRule",
     "LintSettings",
     "Linted",
     "LintedTool",
     "Setting",
+    "ToolsetContext",
     "lint",
     "tool_of_entry",
 ]

@@ -75,16 +75,16 @@ def lint(tools: Iterable[LintedTool], settings: LintSettings | None = None) -> L
     findings: list[Finding] = []
     suppressed: list[tuple[str, str, str]] = []
     alike = _similar(listed) if settings.level(SIMILAR_TOOLS.name) != "off" else {}
-    unused = {tool.toolset: dict(tool.around.suppressed) for tool in listed}
+    unused = {tool.toolset: dict(tool.toolset_context.suppressed) for tool in listed}
     for tool in listed:
-        own, around = dict(tool.suppressed), tool.around.suppressed
+        own, toolset_suppressed = dict(tool.suppressed), tool.toolset_context.suppressed
         for code, problem in _problems(tool, settings, alike):
             if code in tool.suppressed:
                 own.pop(code, None)
                 suppressed.append((tool.id, code, tool.suppressed[code]))
-            elif code in around:
+            elif code in toolset_suppressed:
                 unused[tool.toolset].pop(code, None)
-                suppressed.append((tool.id, code, around[code]))
+                suppressed.append((tool.id, code, toolset_suppressed[code]))
             else:
                 findings.append(_finding(tool, code, problem, settings))
         findings += (_unused(tool, code, settings) for code in own)
@@ -92,7 +92,7 @@ def lint(tools: Iterable[LintedTool], settings: LintSettings | None = None) -> L
         for code in unused[toolset]:
             finding = _unused(tool, code, settings)
             message = f"toolset {toolset!r}: {finding.message}"
-            findings.append(replace(finding, message=message, tool="", place=tool.around.place))
+            findings.append(replace(finding, message=message, tool="", place=tool.toolset_context.place))
     if settings.level(UNUSED_SUPPRESS.name) == "off":
         findings = [finding for finding in findings if finding.code != UNUSED_SUPPRESS.name]
     return Linted(findings=tuple(findings), suppressed=tuple(dict.fromkeys(suppressed)))

@@ -123,7 +123,7 @@ def _unbounded_list(tool: LintedTool, _: int) -> Iterator[LintProblem]:
 
 
 def _missing_annotations(tool: LintedTool, _: int) -> Iterator[LintProblem]:
-    if tool.says_behaviour is False:
+    if tool.has_annotations is False:
         yield LintProblem(
             "it has no annotations, so clients have to assume that it is destructive",
             "add d.Annotations(read_only=True), or the annotations that apply",

@@ -33,7 +33,7 @@ class LintedSchema(NamedTuple):
 
 
 @frozen_record
-class Around:
+class ToolsetContext:
     """The suppressed rules of a toolset, and its place."""
 
     suppressed: Mapping[str, str] = field(default_factory=dict)
@@ -56,12 +56,12 @@ class LintedTool:
     """JSON Schema of the result; None if it is not known."""
     has_examples: bool
     is_bounded: bool
-    says_behaviour: bool | None
+    has_annotations: bool | None
     """Whether the author wrote annotations; None if that is unknown."""
     place: Place = NOWHERE
     suppressed: Mapping[str, str] = field(default_factory=dict)
     """Reasons by rule code."""
-    around: Around = field(default_factory=Around)
+    toolset_context: ToolsetContext = field(default_factory=ToolsetContext)
     """Rules that its toolset turns off."""
 
     @cached_property
@@ -101,7 +101,7 @@ def tool_of_entry(entry: Mapping[str, Any]) -> LintedTool:
         result=_schema(result) if result else None,
         has_examples=bool(payload.get("examples")),
         is_bounded="bounded" in entry,
-        says_behaviour=None if entry.get("annotations") else False,
+        has_annotations=None if entry.get("annotations") else False,
     )
 
 

@@ -177,8 +177,8 @@ def find_orphans(data: bytes, toolsets: Collection[str], package: str) -> Iterat
             for path in sorted(imported.resolve(base)):
                 toolset = path.rpartition(".")[0].removesuffix(".executor")
                 if _is_toolset(toolset, package) and toolset not in toolsets:
-                    gone = f"class {node.name} derives from {dotted(base)}, which the design does not have"
-                    text = f"{gone}; move what you need, and delete the file"
+                    finding = f"class {node.name} derives from {dotted(base)}, which the design does not have"
+                    text = f"{finding}; move what you need, and delete the file"
                     yield Status(line=node.lineno, state="orphaned", text=text)
 
 

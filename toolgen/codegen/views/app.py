@@ -128,15 +128,15 @@ def _type(imports: Imports, place: AppPlace, alias: str, name: str, service: Ser
 
 def app_view(design: Design, place: AppPlace) -> AppView:
     """Return the module that creates the runtime of a design, with the author's executors and services."""
-    made = _Made(design=design, place=place)
-    executors = tuple(made.executors())
-    registrations = tuple(made.registrations())
+    statements = _AppStatements(design=design, place=place)
+    executors = tuple(statements.executors())
+    registrations = tuple(statements.registrations())
     agents = [agent for service in design.services for agent in service.agents]
     locked = next((toolset for toolset in _executed(design) if toolset.lock), None)
     return AppView(
         docstring=docstring(f"The application {place.name}: the runtime of its tools and their executors."),
-        imports=made.library.text(),
-        own_imports=made.own.text(),
+        imports=statements.library.text(),
+        own_imports=statements.own.text(),
         server=place.server,
         server_name=quote(locked.name) if locked and place.server else "",
         levels=place.levels,
@@ -155,7 +155,7 @@ def app_view(design: Design, place: AppPlace) -> AppView:
     )
 
 
-class _Made:
+class _AppStatements:
     """The statements of an app, and the imports that they need."""
 
     def __init__(self, *, design: Design, place: AppPlace) -> None:

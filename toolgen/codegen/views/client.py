@@ -93,11 +93,13 @@ def _schemes(methods: Iterable[Method]) -> dict[str, SecurityScheme]:
 def _text(of: Service, methods: tuple[Method, ...]) -> str:
     """Return the docstring of the class, which names the methods that are left to a subclass."""
     text = of.description or f"The service {of.name}."
-    reached = {method.name for method in methods}
-    left = [f"`{names.service_method(of, method)}`" for method in of.methods if method.name not in reached]
-    if not left:
+    implemented = {method.name for method in methods}
+    abstract = [
+        f"`{names.service_method(of, method)}`" for method in of.methods if method.name not in implemented
+    ]
+    if not abstract:
         return text
-    return f"{text}\n\nAbstract: a subclass has the methods that it leaves open: {', '.join(left)}."
+    return f"{text}\n\nAbstract: a subclass has the methods that it leaves open: {', '.join(abstract)}."
 
 
 class _Printer:

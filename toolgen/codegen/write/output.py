@@ -16,7 +16,7 @@ from .atomic_write import AtomicWrite, Edit, remove_empty
 from .comparison import Comparison, compared
 from .disk_errors import disk_error
 from .safe_paths import SafePath
-from .staging import room_of, stage, stage_edits, staging, sweep
+from .staging import stage, stage_edits, staging, staging_parent, sweep
 
 
 @frozen_record
@@ -130,11 +130,13 @@ def replacing(edits: Mapping[Path, Edit]) -> Iterator[ExitStack]:
     with ExitStack() as staged, ExitStack() as undo:
         try:
             files: dict[Path, tuple[AtomicWrite, Path]] = {}
-            for held in _by_room(edits):
-                folder = staged.enter_context(_staged(held))
+            for edits_in_folder in _by_staging_parent(edits):
+                folder = staged.enter_context(_staged(edits_in_folder))
                 moves = AtomicWrite(backup=folder / "attic")
                 undo.callback(moves.undo)
-                files |= {target: (moves, folder / f"edits/{at}") for at, target in enumerate(held)}
+                files |= {
+                    target: (moves, folder / f"edits/{at}") for at, target in enumerate(edits_in_folder)
+                }
             for target, (moves, file) in ((target, files[target]) for target in edits):
                 moves.put_edit(file, target, edits[target])
         except OSError as error:
@@ -148,12 +150,12 @@ def replace_files(edits: Mapping[Path, Edit]) -> None:
         undo.pop_all()
 
 
-def _by_room(edits: Mapping[Path, Edit]) -> Iterable[dict[Path, Edit]]:
+def _by_staging_parent(edits: Mapping[Path, Edit]) -> Iterable[dict[Path, Edit]]:
     """Group edits by the folder in which their files are staged."""
-    rooms: dict[Path, dict[Path, Edit]] = {}
+    groups: dict[Path, dict[Path, Edit]] = {}
     for target, edit in edits.items():
-        rooms.setdefault(room_of(target), {})[target] = edit
-    return rooms.values()
+        groups.setdefault(staging_parent(target), {})[target] = edit
+    return groups.values()
 
 
 @contextmanager

@@ -33,7 +33,7 @@ _RUFF_ARGUMENTS: Final = (
 ).split()
 
 
-def room_of(out: Path) -> Path:
+def staging_parent(out: Path) -> Path:
     """Return the folder above `out` that contains its staging folder."""
     return next(parent for parent in Path(os.path.realpath(out)).parents if parent.is_dir())
 
@@ -41,20 +41,20 @@ def room_of(out: Path) -> Path:
 @contextmanager
 def staging(out: Path) -> Iterator[Path]:
     """Yield an empty folder on the file system of `out`, above it, so that its readers do not see it."""
-    room = room_of(out)
-    with ExitStack() as held:
+    parent = staging_parent(out)
+    with ExitStack() as stack:
         folder = None
         while folder is None:
-            folder = _marked_folder(room, held)
+            folder = _marked_folder(parent, stack)
         yield folder
 
 
-def _marked_folder(room: Path, held: ExitStack) -> Path | None:
-    """Return a new folder, registered in `held`; None if another run removed it while it was empty."""
-    folder = Path(tempfile.mkdtemp(prefix=STAGING, dir=room))
-    held.callback(_remove, folder)
+def _marked_folder(parent: Path, stack: ExitStack) -> Path | None:
+    """Return a new folder, registered in `stack`; None if another run removed it while it was empty."""
+    folder = Path(tempfile.mkdtemp(prefix=STAGING, dir=parent))
+    stack.callback(_remove, folder)
     try:
-        held.enter_context(locked(folder))
+        stack.enter_context(locked(folder))
         (folder / _MARKER).write_bytes(_MARKER_TEXT)
     except FileNotFoundError:
         return None
@@ -63,15 +63,15 @@ def _marked_folder(room: Path, held: ExitStack) -> Path | None:
 
 def sweep(out: Path, project: Path) -> None:
     """Remove staging folders of killed runs beside and above `out`, a place inside the project."""
-    rooms = {parent for parent in out.parents if parent.is_relative_to(project)}
-    for room in (*rooms, Path(os.path.realpath(out)).parent):
-        for left in room.glob(f"{STAGING}*"):
+    staging_parents = {parent for parent in out.parents if parent.is_relative_to(project)}
+    for parent in (*staging_parents, Path(os.path.realpath(out)).parent):
+        for folder in parent.glob(f"{STAGING}*"):
             with suppress(OSError):
-                left.rmdir()  # a kill without a marker leaves an empty folder
-            with suppress(OSError), locked(left) as alone:
-                marker = SafePath(root=room, path=PurePosixPath(left.name) / _MARKER)
+                folder.rmdir()  # a kill without a marker leaves an empty folder
+            with suppress(OSError), locked(folder) as alone:
+                marker = SafePath(root=parent, path=PurePosixPath(folder.name) / _MARKER)
                 if alone and marker.read() == _MARKER_TEXT:
-                    _remove(left)
+                    _remove(folder)
 
 
 def _remove(folder: Path) -> None:

@@ -13,7 +13,7 @@ from .contracts import Contract
 
 
 @frozen_record
-class ParkedCall:
+class SuspendedCallRecord:
     """A suspended call."""
 
     id: str
@@ -23,8 +23,8 @@ class ParkedCall:
     arguments: Any
 
 
-def parked_changes(
-    calls: Iterable[ParkedCall], before: Contract, after: Contract
+def suspended_call_changes(
+    calls: Iterable[SuspendedCallRecord], before: Contract, after: Contract
 ) -> Iterator[ContractChange]:
     """Yield calls that cannot be resumed with the new contract, and calls that need a new approval."""
     for call in calls:

@@ -18,13 +18,13 @@ from .runtime import specs_of
 from .terminal import counted
 
 if TYPE_CHECKING:
-    from toolgen.checks.compatibility import ParkedCall
+    from toolgen.checks.compatibility import SuspendedCallRecord
 
 _MOST: Final = 100_000
 """Maximum number of suspended calls that are read."""
 
 
-def parked_calls(file: Path) -> tuple[ParkedCall, ...]:
+def suspended_calls(file: Path) -> tuple[SuspendedCallRecord, ...]:
     """Return the suspended calls in a file of runs.
 
     Raises:
@@ -76,12 +76,14 @@ async def _open_waits(file: Path) -> tuple[RunWait, ...]:
         await engine.close()
 
 
-def calls_of(waits: Iterable[RunWait]) -> tuple[ParkedCall, ...]:
+def calls_of(waits: Iterable[RunWait]) -> tuple[SuspendedCallRecord, ...]:
     """Return the suspended calls among the waits of runs."""
-    from toolgen.checks.compatibility import ParkedCall  # not imported by workers
+    from toolgen.checks.compatibility import SuspendedCallRecord  # not imported by workers
 
     return tuple(
-        ParkedCall(id=call.id, tool=call.tool, kind=call.kind, arguments=json.loads(call.payload_json))
+        SuspendedCallRecord(
+            id=call.id, tool=call.tool, kind=call.kind, arguments=json.loads(call.payload_json)
+        )
         for call in _frozen_in(waits)
     )
 
