@@ -117,7 +117,7 @@ async def test_work_is_not_taken_after_the_end_of_its_session(open_stores: Open)
         await agents_of(runtime).sessions.end("s")
         with pytest.raises(LateAnswerError, match="the session 's' has ended, and the answer was not stored"):
             await runtime.suspensions.answer(work.token, "2.4.0")
-        assert await engine.kept_answer(work.run_id, "wait:1") is None
+        assert await engine.accepted_answer(work.run_id, "wait:1") is None
         assert (await engine.status(work.run_id)).state == "waiting"
         assert [asked.token for asked in await runtime.suspensions.list("s")] == [work.token]
         taken_back = await runtime.suspensions.cancel(work.token, "the session is over")
@@ -165,7 +165,7 @@ async def raced(runtime: Runtime, number: int, delivers_after: int, ends_after: 
 
     told, _ = await asyncio.gather(deliver(), end())
     engine = engine_of(runtime)
-    is_stored = await engine.kept_answer(work.run_id, "wait:1") is not None
+    is_stored = await engine.accepted_answer(work.run_id, "wait:1") is not None
     assert is_stored == (told == "ok"), f"{told}, and the answer is stored: {is_stored}"
     if is_stored:
         assert (await asyncio.wait_for(engine.result(work.run_id), 600)).state == "completed"
@@ -193,7 +193,7 @@ async def test_the_end_of_the_same_transaction_comes_first(tmp_path: Path) -> No
         )
         assert not isinstance(ended, BaseException)
         assert "has ended" in str(receipt)
-        assert await engine.kept_answer(work.run_id, "wait:1") is None
+        assert await engine.accepted_answer(work.run_id, "wait:1") is None
 
 
 async def test_a_process_without_agents_cannot_deliver_either(tmp_path: Path) -> None:

@@ -49,15 +49,15 @@ async def test_an_answer_is_kept_for_an_operation_that_never_waits(engine: Engin
     """As what an operator adds to the journal of a run that waits for something else."""
     await play(engine, ASKS, run_id="r")
     await engine.settled("r")
-    assert await engine.kept_answer("r", "aside") is None
+    assert await engine.accepted_answer("r", "aside") is None
     receipts = [await engine.answer("r", "aside", [said], key=said) for said in ("yes", "no", "yes")]
     assert receipts == ["accepted", "conflict", "same"]
-    assert await engine.kept_answer("r", "aside") == ["yes"]
+    assert await engine.accepted_answer("r", "aside") == ["yes"]
     assert (await engine.settled("r")).state == "waiting"
     await engine.answer("r", "wait:0", "go", key="go")
     assert (await engine.result("r")).output == [{"answer:wait:0": "go"}]
     with pytest.raises(UnknownRunError):
-        await engine.kept_answer("x", "aside")
+        await engine.accepted_answer("x", "aside")
 
 
 async def test_nobody_answers_what_is_over(engine: Engine) -> None:

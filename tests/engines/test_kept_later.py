@@ -70,7 +70,7 @@ class Looking:
 
     async def _tool(self, info: ActivityInfo, given: Any) -> Any:
         self.look("before")
-        await (info.begun() if given == "begun" else info.all_kept())
+        await (info.begun() if given == "begun" else info.wait_for_durable_inputs())
         self.look("effect")
         return given
 
@@ -89,7 +89,7 @@ async def test_a_call_begins_with_the_plan_that_has_led_to_it(tmp_path: Path) ->
 @pytest.mark.parametrize(
     "then",
     [
-        lambda ctx: ctx.start("tool:1", "tool", "all_kept", ONCE),
+        lambda ctx: ctx.start("tool:1", "tool", "durable", ONCE),
         lambda ctx: ctx.start("other:1", "other", "here"),
         lambda ctx: ctx.child("child:1", "below", {}),
     ],
@@ -159,7 +159,7 @@ async def test_listeners_hear_of_events_in_their_order_while_a_commit_takes_long
     "then",
     [
         lambda ctx: ctx.start("tool:1", "tool", "begun", ONCE),
-        lambda ctx: ctx.start("tool:1", "tool", "all_kept", ONCE),
+        lambda ctx: ctx.start("tool:1", "tool", "durable", ONCE),
         lambda ctx: ctx.start("other:1", "other", "here", CallOptions(attempts=1, timeout=0.5)),
         lambda ctx: ctx.child("child:1", "below", {}),
         lambda ctx: ctx.detach("work:1", "below", {}),
@@ -212,7 +212,7 @@ async def test_in_memory_all_is_kept_at_once() -> None:
         return [*types]
 
     async def plan(info: ActivityInfo, given: Any) -> Any:
-        await info.all_kept()
+        await info.wait_for_durable_inputs()
         return given
 
     types: list[Any] = []

@@ -107,7 +107,7 @@ async def test_an_approved_call_goes_on_for_another_process(tmp_path: Path, firs
         await bank.holding.wait()
         calls.append(begun(again(worker, asked)))
         [run] = await engines[0].list_runs()
-        while await engines[0].kept_answer(run.run_id, "joined:2") is None:  # noqa: ASYNC110  # of another task
+        while await engines[0].accepted_answer(run.run_id, "joined:2") is None:  # noqa: ASYNC110  # of another task
             await asyncio.sleep(0.001)
         await cancelled(calls.pop(first))
         assert bank.hold is not None

@@ -110,7 +110,7 @@ async def test_a_call_that_another_process_has_joined_goes_on(
         await bank.holding.wait()
         calls += begun(other.call_once(named("c1"), "pay", {"amount": 5}, META))
         (run,) = await engines[0].list_runs()
-        while await engines[0].kept_answer(run.run_id, "joined") is None:  # noqa: ASYNC110  # of another task
+        while await engines[0].accepted_answer(run.run_id, "joined") is None:  # noqa: ASYNC110  # of another task
             await asyncio.sleep(0.001)
         await cancelled(calls[0])
         if comes_again:

@@ -28,7 +28,7 @@ class CallOptions:
     once: bool = False
     """Whether the operation must not be repeated after `ActivityInfo.begun`. If the process ends or the time
     limit expires after `begun` and no result was stored, the operation ends as `outcome_unknown`. It can
-    start before `ActivityInfo.all_kept` returns."""
+    start before `ActivityInfo.wait_for_durable_inputs` returns."""
     is_kept_later: bool = False
     """Whether the end can be persisted together with the records that follow it. The loop can continue before
     that, but no listener and no other run sees the effects until the end is durable."""
@@ -56,7 +56,7 @@ async def _at_once() -> None:
     """Do nothing, because outside an engine nothing is persisted."""
 
 
-async def _keep_nothing(events: Sequence[Mapping[str, Json]] = (), /) -> None:
+async def _record_nothing(events: Sequence[Mapping[str, Json]] = (), /) -> None:
     """Do nothing: outside an engine there is no begun record."""
 
 
@@ -79,12 +79,12 @@ class ActivityInfo:
     is_followed: Callable[[], bool] = field(default=bool, repr=False)
     """Returns whether other activities that the run has started are about to begin in this process without
     waiting for another activity to end."""
-    begun: BeginRecord = field(default=_keep_nothing, repr=False)
+    begun: BeginRecord = field(default=_record_nothing, repr=False)
     """Await this, with `CallOptions.once`, immediately before an effect that must not happen twice. It
     returns once the engine has persisted that the activity begins. By then the events are in the log of the
     run, or will be even if this process ends. Each event is logged once, whichever attempt begins."""
 
-    all_kept: Callable[[], Awaitable[None]] = field(default=_at_once, repr=False)
+    wait_for_durable_inputs: Callable[[], Awaitable[None]] = field(default=_at_once, repr=False)
     """Await this, with `CallOptions.once`, before an effect without `begun`. It returns once every record
     that led to the activity is durable. Without `once`, the activity starts only then."""
 

@@ -242,7 +242,7 @@ class Engine(Protocol):
         """
         ...
 
-    async def kept_answer(self, run_id: str, op: str) -> Json:
+    async def accepted_answer(self, run_id: str, op: str) -> Json:
         """Return the payload of the accepted answer to an operation; None if there is none.
 
         Unlike `wait_status`, it also finds the answer to a wait that has not begun, or never will.

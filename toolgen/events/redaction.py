@@ -177,12 +177,12 @@ def _without_unknown_keys(seen: Json, result: ToolResult, spec: ToolSpec) -> Jso
         return seen
     known = result.retry_hint.issues if result.retry_hint else ()
     paths = {issue.path: issue.without_other_keys(spec.payload.keys).path for issue in known}
-    told: list[Json] = [
+    shown_issues: list[Json] = [
         {**issue, "path": paths.get(str(issue.get("path")), HIDDEN)}
         for issue in issues
         if isinstance(issue, dict)
     ]
-    return {**seen, "issues": told}
+    return {**seen, "issues": shown_issues}
 
 
 def _unvalidated(result: ToolResult, codec: Codec) -> tuple[str, ...]:

@@ -123,7 +123,7 @@ def _denial(spec: ToolSpec, rules: Sequence[_Checked]) -> str:
 def _checked(rule: object, at: str, problems: list[str]) -> _Checked:
     """Return a validated rule, and add its problems to the list."""
     pattern = None
-    found: list[str] = []
+    rule_problems: list[str] = []
     if not isinstance(rule, Mapping):
         problems.append(f'{at}: write an object such as {{"decision": "ask", "tag": "billing"}}')
         return _Checked(decision="deny", annotations={}, pattern=None)
@@ -131,10 +131,10 @@ def _checked(rule: object, at: str, problems: list[str]) -> _Checked:
         try:
             pattern = ArgumentPattern.from_json(rule["arguments"], "arguments")
         except PatternError as error:
-            found += error.problems
-    found += _problems(rule)
-    problems += [f"{at}: {problem}" for problem in found]
-    if found:
+            rule_problems += error.problems
+    rule_problems += _problems(rule)
+    problems += [f"{at}: {problem}" for problem in rule_problems]
+    if rule_problems:
         return _Checked(decision="deny", annotations={}, pattern=None)
     plain = {key: rule[key] for key in ("decision", "tool", "tag", "reason") if key in rule}
     return _Checked(**plain, annotations=dict(rule.get("annotations", {})), pattern=pattern)

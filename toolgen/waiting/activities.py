@@ -286,7 +286,7 @@ class DirectCallActivities:
             services=services,
             events=events,
             batch=Batch(services.capabilities),
-            keeping=Keeping(keep_begun=events.begun, settle=settle, late_ends=waits.late_ends),
+            keeping=Keeping(record_begin=events.begun, settle=settle, late_ends=waits.late_ends),
         )
 
     async def _frame(self, work: CallWork, info: ActivityInfo, call: CallDocument) -> Frame | CallOutcome:

@@ -130,8 +130,8 @@ async def note_caller(engine: Engine, run_id: str, process: str) -> None:
 
 async def is_joined_by_others(engine: Engine, run_id: str, process: str) -> bool:
     """Return whether another process has recorded that it waits for the call of a run."""
-    noted = [await engine.kept_answer(run_id, op) for op in JOINED]
-    return any(joined not in (None, process) for joined in noted)
+    waiting = [await engine.accepted_answer(run_id, op) for op in JOINED]
+    return any(joined not in (None, process) for joined in waiting)
 
 
 async def cancel_answered(engine: Engine, run_id: str, process: str) -> None:

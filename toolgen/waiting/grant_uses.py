@@ -103,11 +103,11 @@ async def _open_grant(waits: WaitRegistry, status: RunStatus) -> Grant | None:
     grant = _read(waits, status)
     if grant is None or grant.expires_at <= _now(waits):
         return None
-    kept = waits.engine.kept_answer
-    if await kept(grant.id, REVOKED) is not None:
+    answer_of = waits.engine.accepted_answer
+    if await answer_of(grant.id, REVOKED) is not None:
         return None
-    used = [number for number in range(1, grant.uses + 1) if await kept(grant.id, _use(number)) is not None]
-    return replace(grant, used=len(used))
+    uses = [await answer_of(grant.id, _use(number)) for number in range(1, grant.uses + 1)]
+    return replace(grant, used=sum(use is not None for use in uses))
 
 
 def _read(waits: WaitRegistry, status: RunStatus) -> Grant | None:
@@ -163,7 +163,7 @@ async def prepare_use(
     grant = await find_grant(waits, frame, frozen)
     if grant is None:
         return False
-    keep_begun = frame.keep_begun
+    record_begin = frame.record_begin
 
     async def begin() -> None:
         if not await take_use(waits, grant, frame, frozen.payload_json):
@@ -173,16 +173,16 @@ async def prepare_use(
         set_approved_by(frame.context, grant.approved_by)
         approval = answer_document(frozen, {"approved": True, GRANT: grant.id})
         frame.resume(Resumption(answers=(*frame.answers, approval), key=frame.context.idempotency_key))
-        if keep_begun is not None:
-            await keep_begun()
+        if record_begin is not None:
+            await record_begin()
 
-    frame.keep_begun = begin
+    frame.record_begin = begin
     return True
 
 
 async def _own_use(waits: WaitRegistry, grant: Grant, key: str) -> bool:
-    kept = [await waits.engine.kept_answer(grant.id, _use(number)) for number in range(1, grant.uses + 1)]
-    return any(isinstance(use, dict) and use.get("key") == key for use in kept)
+    uses = [await waits.engine.accepted_answer(grant.id, _use(number)) for number in range(1, grant.uses + 1)]
+    return any(isinstance(use, dict) and use.get("key") == key for use in uses)
 
 
 async def take_use(waits: WaitRegistry, grant: Grant, frame: Frame, payload_json: bytes) -> bool:
@@ -198,17 +198,17 @@ async def take_use(waits: WaitRegistry, grant: Grant, frame: Frame, payload_json
     use: Json = {"key": key, "run_id": meta.run_id, "tool_call_id": meta.tool_call_id, "at": _now(waits)}
     try:
         for number in range(1, grant.uses + 1):
-            kept = await engine.kept_answer(grant.id, _use(number))
-            if kept is None:
+            answer = await engine.accepted_answer(grant.id, _use(number))
+            if answer is None:
                 facts = (waits, grant.id, _use(number), use)
                 receipt = await send_answer(*facts, key=key, session_id=grant.session_id)
                 if receipt == "conflict":
                     continue
                 if receipt == "recorded":  # and therefore in no witness
                     return False
-            elif not isinstance(kept, dict) or kept.get("key") != key:
+            elif not isinstance(answer, dict) or answer.get("key") != key:
                 continue
-            return await engine.kept_answer(grant.id, REVOKED) is None and _is_now(waits, grant)
+            return await engine.accepted_answer(grant.id, REVOKED) is None and _is_now(waits, grant)
     except (UnknownRunError, LateAnswerError):
         pass
     return False

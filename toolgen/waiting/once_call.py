@@ -41,7 +41,7 @@ log = logger("toolgen.runtime")
 class Keeping:
     """Callbacks of an activity for a call that must not run twice."""
 
-    keep_begun: Callable[[], Awaitable[None]]
+    record_begin: Callable[[], Awaitable[None]]
     """Persists that the executor begins."""
     settle: Settle
     """Stores the outcome of the call."""
@@ -51,7 +51,7 @@ class Keeping:
         """Record the beginning and the late end of a call that is about to be dispatched."""
         if not frame.tool.may_repeat:
             call = WatchedCall(self, frame)
-            frame.keep_begun, frame.give_up = call.begin, call.give_up
+            frame.record_begin, frame.give_up = call.begin, call.give_up
             frame.tool = call.watched(frame.tool)
 
 
@@ -73,9 +73,9 @@ class WatchedCall:
         """Record that the executor begins now, unless it reports the beginning itself."""
         frame = self._running()
         if frame.tool.begins_itself:
-            frame.context.on_begin = self._keeping.keep_begun
+            frame.context.on_begin = self._keeping.record_begin
         else:
-            await self._keeping.keep_begun()
+            await self._keeping.record_begin()
 
     def watched(self, tool: RegisteredTool) -> RegisteredTool:
         """Return the tool with an executor that reports its end here."""

@@ -137,8 +137,8 @@ class IntermediateSender:
         before, _, newest = record.op.rpartition(":")
         count = 0
         for number in range(1, int(newest)):
-            kept = await self.waits.engine.kept_answer(record.run_id, f"{before}:{number}")
-            if (sent := intermediate_of(kept)) is None:
+            answer = await self.waits.engine.accepted_answer(record.run_id, f"{before}:{number}")
+            if (sent := intermediate_of(answer)) is None:
                 continue
             count += 1
             if sent["key"] == key:

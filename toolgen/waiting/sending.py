@@ -19,7 +19,7 @@ async def require_session(waits: WaitRegistry, session_id: str, run_id: str, op:
     """
     if not session_id or waits.has_ended is None or not await waits.has_ended(session_id, run_id):
         return
-    if await waits.engine.kept_answer(run_id, op) is None:
+    if await waits.engine.accepted_answer(run_id, op) is None:
         over = session_over(session_id)
         raise LateAnswerError(over.message, hint=over.hint)
 

@@ -310,7 +310,7 @@ class WaitRegistry:
             op = next_wait(record.op)
             later = await self.engine.wait_status(run_id, op)
             if later is None:  # the next wait is about to begin
-                answer = await self.engine.kept_answer(run_id, op)
+                answer = await self.engine.accepted_answer(run_id, op)
                 record, status = replace(record, op=op), replace(status, is_open=True, answer=answer)
             else:
                 record, status = await self.verify(run_id, op, later.about["frozen"]), later  # type: ignore[index,call-overload]
@@ -322,7 +322,7 @@ class WaitRegistry:
             return verify_call(self.sealer, run_id, op, document)
         except UnsealedSuspensionError:
             for key in self.sealer.keys:
-                adoption = await self.engine.kept_answer(run_id, adoption_op(op, key))
+                adoption = await self.engine.accepted_answer(run_id, adoption_op(op, key))
                 if adoption is not None:
                     return verify_call(self.sealer, run_id, op, document, adoption)
             raise

@@ -19,7 +19,7 @@ from temporalio.worker import Replayer, UnsandboxedWorkflowRunner, WorkflowRepla
 from toolgen.engines import LastEvents, Loop
 from toolgen.engines.temporal import TemporalEngine
 from toolgen.engines.temporal.payloads import data_converter
-from toolgen.engines.temporal.settings import GivesSettings
+from toolgen.engines.temporal.settings import SettingsInterceptor
 from toolgen.engines.temporal.workflow import RunWorkflow
 
 _WORKER: Final = re.compile(r'"[0-9]+@[^"]+"')
@@ -97,7 +97,7 @@ async def replay(
     replayer = Replayer(
         workflows=[RunWorkflow],
         data_converter=data_converter(codec),
-        interceptors=[GivesSettings(engine._settings)],
+        interceptors=[SettingsInterceptor(engine._settings)],
         workflow_runner=UnsandboxedWorkflowRunner(),
     )
     return await replayer.replay_workflow(stored.history, raise_on_replay_failure=False)

@@ -35,7 +35,7 @@ async def test_no_older_heartbeat_is_sent_after_it(server: TemporalServer) -> No
 
     async def attempt() -> None:
         with pytest.raises(RPCError):  # the server knows no such activity
-            await Heartbeats(client, timedelta(seconds=60), once=True).keep_begun()
+            await Heartbeats(client, timedelta(seconds=60), once=True).record_begin()
 
     await environment.run(attempt)
     assert beats == [("begun",)]
@@ -56,7 +56,7 @@ async def test_it_is_encoded_in_the_context_in_which_it_is_read(
 
     async def attempt() -> None:
         with pytest.raises(RPCError):  # the server knows no such activity
-            await Heartbeats(client, timedelta(seconds=60), once=True).keep_begun()
+            await Heartbeats(client, timedelta(seconds=60), once=True).record_begin()
 
     await environment.run(attempt)
     info = environment.info

@@ -64,7 +64,7 @@ async def test_a_named_call_goes_on_for_who_has_joined_it(server: TemporalServer
         joined = asyncio.ensure_future(other.call_once(name, "pay", {"amount": 5}, META))
         assert other.engine is not None
         (run,) = await other.engine.list_runs()
-        while await other.engine.kept_answer(run.run_id, "joined") is None:  # noqa: ASYNC110  # of another worker
+        while await other.engine.accepted_answer(run.run_id, "joined") is None:  # noqa: ASYNC110  # of another worker
             await asyncio.sleep(0.05)
         first.cancel()
         await asyncio.wait([first])

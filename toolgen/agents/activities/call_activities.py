@@ -145,7 +145,7 @@ class CallActivities:
         if not isinstance(tool, RegisteredTool):
             return tool
         if tool.may_repeat or tool.begins_itself or tool.needs_call or tool.has_hooks_after:
-            await info.all_kept()  # what led to this call is durable before the executor or a hook begins
+            await info.wait_for_durable_inputs()  # before the executor or a hook begins
         values, place = self._host.values_of(info.run_id), argument["place"]
         with self._batches.enter(info, argument["step"], place, services, values) as batch:
             frame = Frame(tool, call["arguments"], meta, batch.batch, services)
@@ -272,13 +272,13 @@ class CallActivities:
     def _keeping(self, info: ActivityInfo, step: _Step, *, is_checked: bool) -> Keeping:
         """Return the recording functions of a call; `is_checked` calls do not begin without a session."""
 
-        async def keep_begun() -> None:
+        async def record_begin() -> None:
             if is_checked:
                 await self._host.conversations.require_session(step.run_id, step.facts, step.call["name"])
             await step.events.begun()
 
         return Keeping(
-            keep_begun=keep_begun,
+            record_begin=record_begin,
             settle=partial(settle, self._host, step.run_id, step.call["id"]),
             late_ends=self._host.waits.late_ends,
         )

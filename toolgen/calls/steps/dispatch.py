@@ -163,8 +163,8 @@ async def _run_steps(frame: Frame, is_reported: bool) -> ToolResult:
             if not scheduler.admit_at_once(running, tool, meta, payload, token.old_value):
                 running.is_answered = frame.resumption is not None
                 await scheduler.admit(running)
-            if frame.keep_begun is not None:
-                await frame.keep_begun()
+            if frame.record_begin is not None:
+                await frame.record_begin()
             context.has_begun = True
             if tool.is_awaited_directly:
                 try:

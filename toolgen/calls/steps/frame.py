@@ -137,7 +137,7 @@ class Frame:
 
     call: ToolCall | None = None
     """The call for hooks, policies and interceptors; None before they run, and for tools without any."""
-    keep_begun: Callable[[], Awaitable[None]] | None = None
+    record_begin: Callable[[], Awaitable[None]] | None = None
     """Awaited immediately before the executor, for a run's call of a tool that must not run twice."""
     give_up: Callable[[], None] | None = None
     """Called when the executor of such a call is abandoned."""

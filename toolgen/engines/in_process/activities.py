@@ -20,7 +20,7 @@ from ..errors import OUTCOME_UNKNOWN, EngineError
 from .journal import NO_ATTEMPT, AttemptRecord, EventLog, OpRecord, begun_key, decode, digest, encode
 from .live_run import Awake, LiveRun, Wakeup
 from .operations import Progress, activity_name, attempt_failure, is_shutdown, log_cut_off, timed_out
-from .standing import Standing
+from .paused_runs import PausedRuns
 from .store import RunStore
 
 LOOP_TIME: Final[ContextVar[float]] = ContextVar("toolgen.engines.now")
@@ -165,7 +165,7 @@ class Activities:
         *,
         tasks: Tasks,
         events: EventLog,
-        standing: Standing,
+        paused_runs: PausedRuns,
     ) -> None:
         self._store = store
         self._clock = clock
@@ -173,7 +173,7 @@ class Activities:
         self._max_payload_bytes = max_payload_bytes
         self._tasks = tasks
         self._events = events
-        self._standing = standing
+        self._paused_runs = paused_runs
         self.functions: Mapping[str, Activity] = {}
         self._executing: dict[StartedActivity, ActivityCall] = {}
         """Activities with a running attempt."""
@@ -226,7 +226,7 @@ class Activities:
             await self._pause(max(0.0, earlier.until - self._clock()), asyncio.Event())
             asked_at = self._clock()
         if not options.once:
-            await self.all_kept(run)
+            await self.wait_for_durable_records(run)
         while True:
             until = None if options.timeout is None else run.turnstile.until(asked_at, options.timeout)
             if not run.turnstile.pass_at_once():
@@ -248,13 +248,13 @@ class Activities:
             if run.is_stopped:
                 return
             if isinstance(done, StoreError):
-                await self._standing.pause(run.record.run_id, call.op, done)
+                await self._paused_runs.pause(run.record.run_id, call.op, done)
                 if until is not None and until <= asyncio.get_running_loop().time():
                     self._end(call, self._failure(call, *timed_out(options.timeout or 0.0)), None)
                     return
                 arg = decode(call.argument)
                 continue
-            self._standing.end(run.record.run_id, call.op)
+            self._paused_runs.end(run.record.run_id, call.op)
             if done is not None:
                 self._end(call, *done)
                 return
@@ -273,12 +273,12 @@ class Activities:
         else:
             self._store.when_durable(partial(_notify_loop, call, record, value))
 
-    async def all_kept(self, run: LiveRun) -> None:
+    async def wait_for_durable_records(self, run: LiveRun) -> None:
         """Wait until every record that the loop of a run has seen is durable."""
         if run.record.unwritten:
-            await self._store.wait_kept()
+            await self._store.wait_durable_through_outages()
 
-    async def _keep_begun(
+    async def _record_begin(
         self, run: LiveRun, op: str, once: bool, events: Sequence[Mapping[str, Json]] = (), /
     ) -> None:
         """Append the initial events of an activity to the log, and wait until they are durable.
@@ -300,7 +300,7 @@ class Activities:
             attempt = AttemptRecord(attempt.failed, attempt.until, has_begun=True)
             self._store.record_attempt(run.record, op, attempt)
         if run.record.unwritten or once or events:
-            await self._store.wait_kept()
+            await self._store.wait_durable_through_outages()
         # the task of the run is canceled, but a task below it receives the cancellation only later
         if run.is_stopped:
             raise asyncio.CancelledError
@@ -374,8 +374,8 @@ class Activities:
             emit=progress.emit,
             timeout=None if until is None else until - asyncio.get_running_loop().time(),
             is_followed=run.turnstile.has_waiting,
-            begun=partial(self._keep_begun, run, call.op, call.options.once),
-            all_kept=partial(self.all_kept, run),
+            begun=partial(self._record_begin, run, call.op, call.options.once),
+            wait_for_durable_inputs=partial(self.wait_for_durable_records, run),
         )
 
     def _failure(self, call: ActivityCall, kind: str, message: str) -> OpRecord:

@@ -29,7 +29,7 @@ from .journal import (
 )
 from .live_run import AT_ONCE, LiveRun, LoopWait, Wakeup
 from .operations import EXIT, Gathering, OneByOne, cancel_gathered, duplicate_operation, result_or_failure
-from .standing import Standing
+from .paused_runs import PausedRuns
 from .store import RunStore
 
 T = TypeVar("T")
@@ -76,27 +76,27 @@ class WaitEnds:
         signal = run.next_signal(wait.names)
         if signal is None and not is_final:
             return None
-        return await self.keep(run, self._record(wait, signal, 0.0), signal)
+        return await self.record_end(run, self._record(wait, signal, 0.0), signal)
 
-    async def keep(self, run: LiveRun, record: OpRecord, taken: SignalRecord | None = None) -> OpRecord:
+    async def record_end(self, run: LiveRun, record: OpRecord, taken: SignalRecord | None = None) -> OpRecord:
         """Record the end of an operation with the signal that it took; return it once it is durable."""
         self._store.end_operation(run.record, record, taken)
         with run.awake.busy():
-            await self._store.wait_kept()
+            await self._store.wait_durable_through_outages()
         return record
 
-    async def all_kept(self, run: LiveRun) -> None:
+    async def wait_for_durable_records(self, run: LiveRun) -> None:
         """Wait until every record that the loop has seen is durable, before another run can see it."""
         if run.record.unwritten:
             with run.awake.busy():
-                await self._store.wait_kept()
+                await self._store.wait_durable_through_outages()
 
-    async def keep_child(self, run: LiveRun, op: str, child: RunRecord) -> OpRecord:
-        """Record the end of a child run as the end of its operation, as `keep` does."""
+    async def record_child_end(self, run: LiveRun, op: str, child: RunRecord) -> OpRecord:
+        """Record the end of a child run as the end of its operation, as `record_end` does."""
         assert child.ending is not None, "a child that goes on has no end to keep"
         kind = "" if child.ending == "completed" else child.ending
         end = OpRecord(op, child.loop, digest(child.input), self._clock(), child.output, kind, child.error)
-        return await self.keep(run, end)
+        return await self.record_end(run, end)
 
     async def wait_for_signal(self, run: LiveRun, wait: LoopWait, until: float | None) -> OpRecord:
         """Wait for a signal until `until`, in seconds since 1970, and return the end of the wait."""
@@ -124,15 +124,15 @@ class WaitEnds:
         if run.is_stopped or run.waits.pop(wait.op, None) is None:
             return
         record = self._record(wait, None, until)
-        run.unkept += 1
+        run.ends_not_durable += 1
         run.unpark()
         self._store.expire(run.record, record, partial(self._wait_expired, run, wait, record))
 
-    def _wait_expired(self, run: LiveRun, wait: LoopWait, record: OpRecord, is_kept: bool) -> None:
-        if is_kept:
+    def _wait_expired(self, run: LiveRun, wait: LoopWait, record: OpRecord, is_recorded: bool) -> None:
+        if is_recorded:
             self._notify(run, wait, record)
             return
-        run.unkept -= 1  # a signal arrived first
+        run.ends_not_durable -= 1  # a signal arrived first
         if run.is_stopped:
             return
         run.waits[wait.op] = wait
@@ -146,12 +146,12 @@ class WaitEnds:
         record = self._record(wait, signal, 0.0)
         self._store.end_operation(run.record, record, signal)
         run.waits.pop(wait.op, None)
-        run.unkept += 1
+        run.ends_not_durable += 1
         run.unpark()
         self._store.when_durable(partial(self._notify, run, wait, record))
 
     def _notify(self, run: LiveRun, wait: LoopWait, record: OpRecord) -> None:
-        run.unkept -= 1
+        run.ends_not_durable -= 1
         wait.record = record
         wait.wakeup.notify()
         run.moved()
@@ -171,7 +171,7 @@ class Host:
     activities: Activities
     events: EventLog
     waits: WaitEnds
-    standing: Standing
+    paused_runs: PausedRuns
     max_payload_bytes: int | None
     child_of: Callable[[LiveRun, str, str, bytes], LiveRun]
     """Returns the child run of an operation, with its loop and its input; starts it if it does not exist."""
@@ -234,8 +234,8 @@ class JournaledContext:
         return result_of(recorded)
 
     async def _child_ended(self, op: str, loop: str, text: bytes) -> OpRecord:
-        await self._host.waits.all_kept(self._run)
-        child = await self._host.standing.done(
+        await self._host.waits.wait_for_durable_records(self._run)
+        child = await self._host.paused_runs.retry_until_readable(
             self._run, op, partial(self._if_running, self._host.child_of, op, loop, text)
         )
         record = child.record
@@ -251,17 +251,17 @@ class JournaledContext:
             self._run.children.pop(op, None)
             self._run.moved()
         self._require_running()
-        return await self._host.waits.keep_child(self._run, op, record)
+        return await self._host.waits.record_child_end(self._run, op, record)
 
     async def detach(self, op: str, loop: str, arg: Json) -> str:
         text, _ = encode(arg, f"the input of {loop} for the operation {op}", self._host.max_payload_bytes)
         recorded = self._take_recorded(op, loop, text)
         if recorded is None:
-            await self._host.waits.all_kept(self._run)
-            end = await self._host.standing.done(
+            await self._host.waits.wait_for_durable_records(self._run)
+            end = await self._host.paused_runs.retry_until_readable(
                 self._run, op, partial(self._if_running, self._host.detached, op, loop, text)
             )
-            recorded = await self._host.waits.keep(self._run, end)
+            recorded = await self._host.waits.record_end(self._run, end)
         return str(result_of(recorded))
 
     async def gather(self, *awaitables: Awaitable[Json]) -> list[Json | ActivityFailed]:

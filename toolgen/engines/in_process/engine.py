@@ -237,13 +237,13 @@ class InProcessEngine:
         text, _ = encode(payload, f"the answer to {op} of run {run_id}", self._max_payload_bytes)
         receipt = await self._store.add_answer(run_id, op, text, key, session)
         if receipt == "recorded":
-            is_taken = await self._comes_true(run_id, lambda: self._store.is_answer_seen(run_id, op))
+            is_taken = await self._wait_for(run_id, lambda: self._store.is_answer_seen(run_id, op))
             self._worker.require_sound(run_id)
             return "accepted" if is_taken else receipt
         return receipt
 
-    async def kept_answer(self, run_id: str, op: str) -> Json:
-        return self._store.kept_answer(run_id, op)
+    async def accepted_answer(self, run_id: str, op: str) -> Json:
+        return self._store.accepted_answer(run_id, op)
 
     async def wait_status(self, run_id: str, op: str) -> WaitStatus | None:
         return self._store.wait_status(run_id, op)
@@ -257,7 +257,7 @@ class InProcessEngine:
         # immediately; activities that follow fail because their end cannot be stored
         self._runs.cancel_live(run_id, reason)
         is_open = await self._store.add_signal(run_id, SignalRecord(CANCEL, "", text))
-        if is_open and not await self._comes_true(run_id, lambda: self._store.state(run_id) not in OPEN):
+        if is_open and not await self._wait_for(run_id, lambda: self._store.state(run_id) not in OPEN):
             self._worker.require_sound(run_id)
 
     async def forget_session(self, session: str) -> int:
@@ -334,7 +334,7 @@ class InProcessEngine:
             await self._store.wait_durable()
         return has_worker
 
-    async def _comes_true(self, run_id: str, is_so: Callable[[], bool]) -> bool:
+    async def _wait_for(self, run_id: str, condition: Callable[[], bool]) -> bool:
         """Notify the worker of a change, and return whether the expected result appeared in time."""
         if not await self._notify():
             return False
@@ -347,7 +347,7 @@ class InProcessEngine:
 
         timer = None if is_late else self._call_later(_TAKEN_S, stop)
         try:
-            while not (is_true := is_so()) and not is_late:
+            while not (is_true := condition()) and not is_late:
                 await self._wait_for_change(run_id)
         finally:
             if timer is not None:

@@ -321,13 +321,13 @@ class FileWorker:
                     self._take(unseen)
             self._prune_many()
             self._prune_old()
-            self._runs.standing.end("what is new in the file", "")
+            self._runs.paused_runs.end("what is new in the file", "")
         except (LeaseLostError, ReplacedFileError) as error:
             self._batches.lose(error)
         except StoreError as error:
             if isinstance(error, StoreCorruptError):
                 self._batches.report_damage(error)
-            self._runs.standing.begin("what is new in the file", "", error)
+            self._runs.paused_runs.begin("what is new in the file", "", error)
 
     def _require_ours(self, database: sqlite3.Connection) -> None:
         self._lease.require_file()
@@ -377,9 +377,9 @@ class FileWorker:
         try:
             self._runs.resume(self._store.load(DUE, now := self._clock()))
             wake = self._batches.read(partial(next_wake, after=now))
-            self._runs.standing.end("what is due", "")
+            self._runs.paused_runs.end("what is due", "")
         except StoreError as error:
-            self._runs.standing.begin("what is due", "", error)
+            self._runs.paused_runs.begin("what is due", "", error)
             wake = self._clock() + _RETRY_S
         if wake is not None:
             self._set_timer(wake)

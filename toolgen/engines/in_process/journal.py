@@ -132,7 +132,7 @@ class RunRecord:
     """Whether the journal has recorded that only signals can wake the run."""
     unwritten: int = 0
     """Number of operation ends that the loop received before they were durable."""
-    untold: int = 0
+    undelivered_events: int = 0
     """Number of events that listeners receive once they are durable."""
 
 
@@ -164,9 +164,9 @@ class EventLog:
         if key == "run_stream_end":
             self.followers.forget(record.run_id)
         deliver = partial(notify, self.on_event, record.run_id, record.loop, offset, event)
-        if record.unwritten or record.untold:  # the process could end and lose records that led to the event
-            record.untold += 1
-            self._when_durable(partial(_tell_later, record, deliver))
+        if record.unwritten or record.undelivered_events:  # a crash could lose records that led to the event
+            record.undelivered_events += 1
+            self._when_durable(partial(_deliver_later, record, deliver))
         else:
             deliver()
 
@@ -179,8 +179,8 @@ class EventLog:
             notify(self.on_event, record.run_id, record.loop, 0, event)
 
 
-def _tell_later(record: RunRecord, notify: Callable[[], None]) -> None:
-    record.untold -= 1
+def _deliver_later(record: RunRecord, notify: Callable[[], None]) -> None:
+    record.undelivered_events -= 1
     notify()
 
 

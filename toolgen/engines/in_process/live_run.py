@@ -281,7 +281,7 @@ class LiveRun:
     """Wakes the part of the parent's loop that waits for the end of this run."""
     beginning: set[str] = field(default_factory=set)
     """Activities that wait until the record that they begin is durable."""
-    unkept: int = 0
+    ends_not_durable: int = 0
     """Number of ended waits whose end is not durable yet; the loop receives it afterwards."""
     is_stopped: bool = False
     """Whether the run is over or its engine was closed; then its results are ignored."""
@@ -362,7 +362,7 @@ class LiveRun:
         return (
             not self.awake
             and not self.in_flight
-            and not self.unkept
+            and not self.ends_not_durable
             and not self.is_stopped
             and bool(self.waits or self.children)
             and all(wait.names for wait in self.waits.values())  # a wait without names only sleeps

@@ -33,7 +33,7 @@ from .journal import (
 )
 from .live_run import LiveRun, Parking
 from .operations import ended_run, ending_events, failure_text
-from .standing import Standing
+from .paused_runs import PausedRuns
 from .store import RunStore
 
 log = logger("toolgen.engines")
@@ -56,7 +56,7 @@ class LoopRuns:
         self.events = EventLog(store.add_event, partial(store.when_durable, is_urgent=False))
         self.followers = self.events.followers
         self.waits = WaitEnds(store, clock, call_later)
-        self.standing = Standing(call_later)
+        self.paused_runs = PausedRuns(call_later)
         self.activities = Activities(
             store,
             clock,
@@ -64,13 +64,13 @@ class LoopRuns:
             max_payload_bytes,
             tasks=self.tasks,
             events=self.events,
-            standing=self.standing,
+            paused_runs=self.paused_runs,
         )
         self._host = Host(
             activities=self.activities,
             events=self.events,
             waits=self.waits,
-            standing=self.standing,
+            paused_runs=self.paused_runs,
             max_payload_bytes=max_payload_bytes,
             child_of=self._child_of,
             detached=self._detached,
@@ -340,7 +340,9 @@ class LoopRuns:
         ending: Ending = "completed" if problem is None else "failed"
         text = "" if problem is None else failure_text(record.run_id, problem)
         try:
-            await self.standing.done(run, "", partial(self._end, run, ending, output, text))
+            await self.paused_runs.retry_until_readable(
+                run, "", partial(self._end, run, ending, output, text)
+            )
         except StoreError as error:
             self._stalled(run, error)
 

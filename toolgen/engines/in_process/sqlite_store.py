@@ -266,7 +266,7 @@ class SqliteStore(RunStore):
     async def wait_durable(self) -> None:
         await self.batches.wait_written()
 
-    async def wait_kept(self) -> None:
+    async def wait_durable_through_outages(self) -> None:
         written = asyncio.Event()
         self.batches.when_written(written.set)
         await written.wait()
@@ -325,7 +325,7 @@ class SqliteStore(RunStore):
     def wait_status(self, run_id: str, op: str) -> WaitStatus | None:
         return self.batches.read(partial(rows.read_wait, run_id=run_id, op=op))
 
-    def kept_answer(self, run_id: str, op: str) -> Json:
+    def accepted_answer(self, run_id: str, op: str) -> Json:
         return self.batches.read(partial(rows.read_answer, run_id=run_id, op=op))
 
     def open_waits(self, session: str | None, limit: int) -> Iterator[RunWait]:

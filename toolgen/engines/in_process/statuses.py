@@ -10,8 +10,8 @@ from toolgen.stores import StoreError
 
 from ..statuses import RunState, RunStatus
 from .memory_worker import MemoryWorker
+from .paused_runs import paused_text
 from .runs import LoopRuns
-from .standing import standing_text
 from .store import RunStore
 
 if TYPE_CHECKING:
@@ -57,8 +57,8 @@ class Statuses:
         """Return a status whose `error` says why its run is paused, if it is."""
         if status.state != "running" or status.error or not self._runs.is_executing(status.run_id):
             return status
-        error = self._runs.standing.why(status.run_id) or error or self._worker.fault
-        return status if error is None else replace(status, error=standing_text(error))
+        error = self._runs.paused_runs.why(status.run_id) or error or self._worker.fault
+        return status if error is None else replace(status, error=paused_text(error))
 
     async def when(self, run_id: str, *, may_wait: bool) -> RunStatus:
         """Return the status when the run is over, or waits if `may_wait`; keep the run meanwhile."""
@@ -70,9 +70,9 @@ class Statuses:
                     except StoreError as error:
                         if not error.is_temporary or error is self._worker.problem:
                             raise
-                        await self._runs.standing.pause(run_id, _WAITING, error)
+                        await self._runs.paused_runs.pause(run_id, _WAITING, error)
             finally:
-                self._runs.standing.end(run_id, _WAITING)
+                self._runs.paused_runs.end(run_id, _WAITING)
 
     async def _when(self, run_id: str, *, may_wait: bool) -> RunStatus:
         # A run that this process executes makes progress, even if the file still says that it waits. Any

@@ -167,7 +167,7 @@ class RunStore:
         """Wait until everything recorded so far is durable."""
         return
 
-    async def wait_kept(self) -> None:
+    async def wait_durable_through_outages(self) -> None:
         """Wait as `wait_durable`, also while the file is damaged or cannot be written to."""
         return
 
@@ -255,7 +255,7 @@ class RunStore:
             answer=None if answer is None else decode(answer.payload),
         )
 
-    def kept_answer(self, run_id: str, op: str) -> Json:
+    def accepted_answer(self, run_id: str, op: str) -> Json:
         answer = self.record(run_id).signals.get(answer_name(op))
         return None if answer is None else decode(answer.payload)
 

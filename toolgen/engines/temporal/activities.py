@@ -79,9 +79,9 @@ class Heartbeats:
             asyncio.CancelledError: the run was canceled, or is over.
         """
         await self._tell_begun(events)
-        await self.keep_begun()
+        await self.record_begin()
 
-    async def keep_begun(self) -> None:
+    async def record_begin(self) -> None:
         """Return once the server has stored, for the next attempt, that the activity begins now.
 
         Raises:
@@ -243,14 +243,14 @@ class ActivityWorker:
         async def perform(args: Sequence[RawValue]) -> ActivityEnd | RawValue:
             start: ActivityStart = activity.payload_converter().from_payload(args[0].payload)
             if activity.info().attempt == 1:
-                self._tell_own(args[1:])
+                self._notify_own_piece(args[1:])
             return await self._perform(start)
 
         @activity.defn(name=LOG)
-        async def tell_piece(piece: RawValue) -> None:
-            self._tell_own([piece])
+        async def notify_piece(piece: RawValue) -> None:
+            self._notify_own_piece([piece])
 
-        return [perform, tell_piece]
+        return [perform, notify_piece]
 
     async def _perform(self, start: ActivityStart) -> ActivityEnd | RawValue:
         info = activity.info()
@@ -354,7 +354,7 @@ class ActivityWorker:
         )
         return ApplicationError(message, type=kind, non_retryable=is_last)
 
-    def _tell_own(self, pieces: Sequence[RawValue]) -> None:
+    def _notify_own_piece(self, pieces: Sequence[RawValue]) -> None:
         """Notify listeners of a log piece, unless it is malformed or belongs to another run."""
         if not pieces:
             return

@@ -145,7 +145,7 @@ class WorkflowContext:
         def begin() -> workflow.ActivityHandle[Any]:
             return workflow.start_activity(
                 activity_type(activity, copy),
-                args=[activity_start, *self.log.brought(self.activities.takes)],
+                args=[activity_start, *self.log.piece_to_carry(self.activities.takes)],
                 activity_id=op,
                 start_to_close_timeout=limit + self.settings.heartbeat + _KEEPING,
                 heartbeat_timeout=self.settings.heartbeat,

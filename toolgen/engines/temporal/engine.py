@@ -28,7 +28,7 @@ from ..in_process.journal import Followers, encode
 from .client import TemporalClient
 from .payloads import OffloadingCodec, data_converter
 from .reports import Reports
-from .settings import EngineSettings, GivesSettings, TemporalLimits, add_search_attributes
+from .settings import EngineSettings, SettingsInterceptor, TemporalLimits, add_search_attributes
 from .workers import Workers
 from .workflow import RunWorkflow
 
@@ -189,8 +189,8 @@ class TemporalEngine:
     async def answer(self, run_id: str, op: str, payload: Json, *, key: str, session: str = "") -> Receipt:
         return await (await self._connected()).answer(run_id, op, payload, key=key)
 
-    async def kept_answer(self, run_id: str, op: str) -> Json:
-        return await (await self._connected()).kept_answer(run_id, op)
+    async def accepted_answer(self, run_id: str, op: str) -> Json:
+        return await (await self._connected()).accepted_answer(run_id, op)
 
     async def wait_status(self, run_id: str, op: str) -> WaitStatus | None:
         return await (await self._connected()).wait_status(run_id, op)
@@ -245,7 +245,7 @@ class TemporalEngine:
         replayer = Replayer(
             workflows=[RunWorkflow],
             data_converter=self._converter,
-            interceptors=[GivesSettings(self._settings)],
+            interceptors=[SettingsInterceptor(self._settings)],
             workflow_runner=UnsandboxedWorkflowRunner(),
         )
         result = await replayer.replay_workflow(await client.history(run_id), raise_on_replay_failure=False)

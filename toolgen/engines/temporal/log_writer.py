@@ -18,7 +18,7 @@ from .documents import LOG, Entry, LogPiece, RunStart, log_summary
 
 _MOST_BYTES: Final = 512 * 1024
 """Maximum size of the JSON of a piece in bytes, unless a single entry is larger."""
-_MOST_BROUGHT: Final = 64_000
+_MOST_CARRIED: Final = 64_000
 """Maximum size of the JSON of a piece that another activity carries, in bytes."""
 _LONGEST_TEXT: Final = 1_000
 _MOST_VALUES: Final = 100
@@ -42,9 +42,9 @@ class LogWriter:
         self._start = start
         self._largest = largest
         self._waiting: list[tuple[Entry, int]] = []
-        self._brought: list[tuple[Entry, int]] = []
-        self._brought_at = -1
-        """Length of the history when the activities were started that carry the entries in `_brought`."""
+        self._carried: list[tuple[Entry, int]] = []
+        self._carried_at = -1
+        """Length of the history when the activities were started that carry the entries in `_carried`."""
         self._is_sending = False
         self._pieces = 0
         self._sent = 0
@@ -70,7 +70,7 @@ class LogWriter:
         """Append an entry of this many bytes."""
         self._waiting.append((entry, size))
 
-    def brought(self, takes: Callable[[int], bool]) -> list[LogPiece]:
+    def piece_to_carry(self, takes: Callable[[int], bool]) -> list[LogPiece]:
         """Return the piece for an activity that starts now: all pending entries, or nothing.
 
         While another piece is being sent, pending entries get an activity of their own. `takes` returns
@@ -79,22 +79,22 @@ class LogWriter:
         size = sum(size for _, size in self._waiting)
         if self._is_sending or not self._waiting:
             return []
-        if size > _MOST_BROUGHT or not takes(size):
+        if size > _MOST_CARRIED or not takes(size):
             return []
-        if self._brought_at != (now := workflow.info().get_current_history_length()):
-            self._brought, self._brought_at = [], now
-        self._brought += self._waiting
+        if self._carried_at != (now := workflow.info().get_current_history_length()):
+            self._carried, self._carried_at = [], now
+        self._carried += self._waiting
         return [self._take_piece()]
 
-    def take_back(self) -> None:
+    def requeue_carried(self) -> None:
         """Put back, before all pending entries, the pieces of activities that this workflow task has started.
 
         Those activities are canceled now, and the server never receives them.
         """
-        if self._brought_at == workflow.info().get_current_history_length():
-            self._waiting = self._brought + self._waiting
-            self._sent -= sum("event" in entry for entry, _ in self._brought)
-            self._brought = []
+        if self._carried_at == workflow.info().get_current_history_length():
+            self._waiting = self._carried + self._waiting
+            self._sent -= sum("event" in entry for entry, _ in self._carried)
+            self._carried = []
 
     async def flush(self) -> None:
         """Return when all entries were sent and acknowledged, or when the writer has failed."""

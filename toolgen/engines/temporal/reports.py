@@ -127,17 +127,17 @@ class Reports:
 
     async def _listen(self, channel: ReportChannel, run_id: str, has_begun: asyncio.Event) -> None:
         """Receive messages until the task is canceled because the run has no follower."""
-        heard: asyncio.Queue[bytes] = asyncio.Queue(_MOST)
+        unread_messages: asyncio.Queue[bytes] = asyncio.Queue(_MOST)
 
         def take(message: bytes) -> None:
             with suppress(asyncio.QueueFull):
-                heard.put_nowait(message)
+                unread_messages.put_nowait(message)
 
         try:
             async with channel.listen(self._topic(run_id), take):
                 has_begun.set()
                 while True:
-                    await self._take(await heard.get())
+                    await self._take(await unread_messages.get())
         except Exception as error:  # noqa: BLE001 - the host's channel; logged, because reports are not part of a result
             log.warning("run %s: reports of other processes were missed: %s", run_id, error)
         finally:

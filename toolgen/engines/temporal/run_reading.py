@@ -61,7 +61,7 @@ class RunReading:
         """
         return (await self._view_of(run_id, op)).wait_status(op)
 
-    async def kept_answer(self, run_id: str, op: str) -> Json:
+    async def accepted_answer(self, run_id: str, op: str) -> Json:
         """Return the payload of the accepted answer to an operation; None if there is none.
 
         Raises:

@@ -125,7 +125,7 @@ SETTINGS: Final[ContextVar[EngineSettings]] = ContextVar("toolgen.engines.tempor
 """Settings of the worker that executes a workflow."""
 
 
-class GivesSettings(Interceptor):
+class SettingsInterceptor(Interceptor):
     """Sets the settings before a workflow is executed, because all engines share one workflow class."""
 
     def __init__(self, settings: EngineSettings) -> None:

@@ -17,7 +17,7 @@ from ..errors import EngineError
 from ..in_process.journal import Followers
 from .activities import ActivityWorker
 from .reports import Reports
-from .settings import EngineSettings, GivesSettings
+from .settings import EngineSettings, SettingsInterceptor
 from .workflow import RunWorkflow
 
 _STICKY: Final = timedelta(seconds=1)
@@ -80,7 +80,7 @@ class Workers:
                 task_queue=queue,
                 workflows=[] if self._role == "activities" else [RunWorkflow],
                 activities=[] if self._role == "runs" else activities.definitions(),
-                interceptors=[GivesSettings(settings)],
+                interceptors=[SettingsInterceptor(settings)],
                 workflow_runner=UnsandboxedWorkflowRunner(),
                 max_cached_workflows=limits.max_cached_runs,
                 max_concurrent_activities=limits.max_activities,

@@ -146,7 +146,7 @@ class RunWorkflow:
         self._inbox.is_closed = True
         loop.cancel()
         is_cut = context.activities.cancel()
-        context.log.take_back()
+        context.log.requeue_carried()
         if is_cut and ending != "completed" and workflow.patched(_ALL_BEGUN):
             await asyncio.sleep(_NEXT_TASK_S)
         for child in context.children:

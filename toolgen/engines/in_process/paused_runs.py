@@ -21,7 +21,7 @@ T = TypeVar("T")
 log = logger("toolgen.engines")
 
 
-class Standing:
+class PausedRuns:
     """The paused runs of one process, and their errors."""
 
     def __init__(self, call_later: CallLater) -> None:
@@ -64,7 +64,7 @@ class Standing:
             if not self._faults:
                 log.warning("no run waits for a store any more")
 
-    async def done(self, run: LiveRun, what: str, step: Callable[[], T]) -> T:
+    async def retry_until_readable(self, run: LiveRun, what: str, step: Callable[[], T]) -> T:
         """Run a step that might read the journal, retry until it can be read, and return its value.
 
         A step that raises has changed nothing, or completes the rest at the next attempt. `what` names the
@@ -87,6 +87,6 @@ class Standing:
             self.end(run_id, what)
 
 
-def standing_text(error: StoreError) -> str:
+def paused_text(error: StoreError) -> str:
     """Return the error text that a paused run has in lists."""
     return f"standing still: {error.public_text}"
