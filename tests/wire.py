@@ -38,7 +38,7 @@ _DOCUMENTS = re.compile(
 )
 """Packages that write documents of ours."""
 _NAMES = re.compile(r"(toolgen|gen_ai|dev\.toolgen)[./][\w./-]*|Toolgen[A-Z]\w+")
-_STORED = re.compile(r"TypedDict|^(FrozenCall|CallMeta|Asked|TokenClaims)\b")
+_STORED = re.compile(r"TypedDict|^(FrozenCall|CallMeta|Question|TokenClaims)\b")
 """Classes whose fields are the keys of a document."""
 _TABLE = re.compile(r"CREATE TABLE (?:IF NOT EXISTS )?[a-z_]+ *\(.*\)", re.DOTALL)
 

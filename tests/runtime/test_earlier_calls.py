@@ -256,7 +256,7 @@ async def test_a_call_through_the_snapshot_of_another_runtime_is_answered_here(
         assert (await made.suspensions.answer(first.token, YES)).status == "ok"
         assert (await made.suspensions.cancel(second.token)).status == "denied"
         assert len(executor.calls) == 1
-        assert made.assembly.tools._made == {}
+        assert made.assembly.tools._remembered == {}
 
 
 async def test_a_process_that_only_makes_calls_remembers_no_tools(tmp_path: Path) -> None:
@@ -271,5 +271,5 @@ async def test_a_process_that_only_makes_calls_remembers_no_tools(tmp_path: Path
             asked = waiting(await desk.call(CONFIRMED.name, SITE, META, within=await desk.tools.snapshot()))
             done = await (await desk.tools.snapshot()).suspensions.answer(asked.token, YES)
             assert done.status == "ok"
-        assert (desk.assembly.tools._made, desk.assembly.tools._answering) == ({}, {})
+        assert (desk.assembly.tools._remembered, desk.assembly.tools._answering) == ({}, {})
     assert len(executor.calls) == 3

@@ -85,7 +85,7 @@ class AgentHost:
         self.elsewhere: dict[str, AgentSpec] = {}
         """Agents that other processes execute."""
         self.caller = assembly.caller
-        self.listed = assembly.tools.of_answered
+        self.listed = assembly.tools.tool_of_answered
         """Finds the current tool of a suspended call when its answer arrives."""
         self._directory = assembly.directory
         self.options = assembly.options

@@ -74,7 +74,7 @@ class SqliteThread:
         self._thread = _Thread()
         self._lock = threading.Lock()
         self._database: sqlite3.Connection | None = None
-        self._left: sqlite3.Connection | None = None
+        self._previous: sqlite3.Connection | None = None
         """The previous connection, until the next one is open. With no connection, SQLite would recover the
         write-ahead log, and with it a commit that failed because it was not synced."""
         self._file_id = (0, 0)
@@ -260,11 +260,12 @@ class SqliteThread:
         Raises:
             StoreError: as `_guarded`.
         """
-        self._leave()  # the error can keep the cursor of a row, which keeps the snapshot of the connection
+        # the error can keep the cursor of a row, which keeps the snapshot of the connection
+        self._retire_connection()
         try:
             return work(time.monotonic() + busy_s)
         except _FAULTS as error:
-            self._leave()
+            self._retire_connection()
             if not is_worth_a_second_look(error, reads=False):
                 raise self._translated(error, busy_s) from error
             if fault := read_fault(self._settings.path):
@@ -281,7 +282,7 @@ class SqliteThread:
             return error
         problem = store_error(error, self._settings.path, busy_s=busy_s)
         if not isinstance(problem, StoreLockedError | StoreFullError):
-            self._leave()  # the file might be repaired before the next step
+            self._retire_connection()  # the file might be repaired before the next step
         return problem
 
     def _connection(self, until: float) -> sqlite3.Connection:
@@ -304,7 +305,7 @@ class SqliteThread:
                 raise self._missing("is empty, but had contents before")
             self._database = open_connection(path, self._settings.format, until, self._settings.synchronous)
             self._file_id, self._wait_ms = file_id, 0
-            self._close_left()
+            self._close_previous()
             if self._has_opened:
                 self._require_same(self._database)
             self._has_opened = True
@@ -331,19 +332,19 @@ class SqliteThread:
             self._lock.release()
         return True
 
-    def _leave(self) -> None:
+    def _retire_connection(self) -> None:
         """Make the next step open another connection."""
         if self._database is not None:
-            self._left, self._database = self._database, None
+            self._previous, self._database = self._database, None
 
     def _drop(self) -> None:
-        self._leave()
-        self._close_left()
+        self._retire_connection()
+        self._close_previous()
 
-    def _close_left(self) -> None:
-        left, self._left = self._left, None
-        if left is not None:
-            left.close()
+    def _close_previous(self) -> None:
+        previous, self._previous = self._previous, None
+        if previous is not None:
+            previous.close()
 
 
 def closed_error(path: Path) -> StoreClosedError:

@@ -42,7 +42,7 @@ from .loop import (
     suspended_outcome,
     waiting_call,
 )
-from .once_call import Keeping, Resolution
+from .once_call import CallRecorder, Resolution
 from .resolving import LOOP as RESOLVED
 from .resolving import resolved_call, settle_call
 from .resuming import CallWork, WaitingTools, resume, seal_wait
@@ -186,7 +186,7 @@ class DirectCallActivities:
         frame = await self._frame(work, info, call)
         if not isinstance(frame, Frame):
             return frame
-        work.keeping.watch(frame)
+        work.recorder.watch(frame)
         result: ToolResult
         made_in = nullcontext() if services.spans is None else services.spans.under(call.get("trace", ""))
         try:
@@ -200,7 +200,7 @@ class DirectCallActivities:
     async def _resume(self, info: ActivityInfo, argument: Any) -> CallOutcome:
         """Resume a call with its answer; a call that cannot be verified stays suspended."""
         work = self._work(info)
-        resumed = await resume(work, argument, self._tools.of_answered, info.run_id)
+        resumed = await resume(work, argument, self._tools.tool_of_answered, info.run_id)
         if resumed is None:
             return suspended_outcome(call_of(argument), frozen=argument["frozen"])
         if resumed.frozen is None:
@@ -286,7 +286,7 @@ class DirectCallActivities:
             services=services,
             events=events,
             batch=Batch(services.capabilities),
-            keeping=Keeping(record_begin=events.begun, settle=settle, late_ends=waits.late_ends),
+            recorder=CallRecorder(record_begin=events.begun, settle=settle, late_ends=waits.late_ends),
         )
 
     async def _frame(self, work: CallWork, info: ActivityInfo, call: CallDocument) -> Frame | CallOutcome:
@@ -311,7 +311,7 @@ class DirectCallActivities:
     def _on_event(self, run_id: str, loop: str, offset: int, event: Mapping[str, Json]) -> None:
         """Forward the events of a call to subscribers, and drop its tool at the end."""
         if event.get("type") == "run_stream_end":
-            self._tools.ended(run_id)
+            self._tools.forget(run_id)
         if self._services.metrics is not None and event.get("type") == "tool_end":
             self._services.metrics.end_logged_call(event, str(event["tool"]))
         hub = self._hub

@@ -50,4 +50,4 @@ class AnswerChecks:
                 f"this answer was rejected by the host's rule: {why}", hint="let somebody else answer"
             )
         if within is not None and tool is not None and waits.engine.is_worker:
-            self.tools.give(frozen, tool)
+            self.tools.set_tool(frozen, tool)

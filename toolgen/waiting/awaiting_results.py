@@ -38,13 +38,16 @@ whose log has no result for an answer."""
 
 
 async def run_result(
-    reader: CallReader, run_id: str, call: CallDocument, typed: asyncio.Future[ToolResult]
+    reader: CallReader, run_id: str, call: CallDocument, result_future: asyncio.Future[ToolResult]
 ) -> ToolResult:
     """Return the result of the call of a run; suspended while the run only waits for people.
 
-    `typed` receives the result if this process executes the call. While a store cannot be read, this waits.
+    `result_future` receives the result if this process executes the call. While a store cannot be read, this
+    waits.
     """
-    look = until_back(partial(_run_result, reader, run_id, call, typed), f"the result of run {run_id}")
+    look = until_back(
+        partial(_run_result, reader, run_id, call, result_future), f"the result of run {run_id}"
+    )
     return await reader.waits.scheduler.wait_for_run(run_id, look)
 
 
@@ -63,17 +66,17 @@ async def result_so_far(reader: CallReader, run_id: str) -> ToolResult | None:
         return None
     call = call_of(run_input)  # type: ignore[arg-type]  # as the loop accepts it
     if status.state != "running":
-        nobody: asyncio.Future[ToolResult] = asyncio.get_running_loop().create_future()
+        never_done: asyncio.Future[ToolResult] = asyncio.get_running_loop().create_future()
         with suppress(TimeoutError):  # it has resumed meanwhile
             async with asyncio.timeout(_PAUSE_S):
-                return await _run_result(reader, run_id, call, nobody)
+                return await _run_result(reader, run_id, call, never_done)
     text = "the call is running; its result is not known yet"
     call_id = call["meta"]["tool_call_id"]
     return ToolResult(tool=call["tool"], status="running", tool_call_id=call_id, display=text)
 
 
 async def _run_result(
-    reader: CallReader, run_id: str, call: CallDocument, typed: asyncio.Future[ToolResult]
+    reader: CallReader, run_id: str, call: CallDocument, result_future: asyncio.Future[ToolResult]
 ) -> ToolResult:
     waits, tool, meta = reader.waits, call["tool"], CallMeta(**call["meta"])
     while True:
@@ -81,8 +84,8 @@ async def _run_result(
         if status.state == "completed":
             output: Any = status.output
             outcome = await latest_outcome(waits.engine, run_id, meta.tool_call_id, output)
-            if typed.done() and typed.result().status == outcome["status"]:
-                return typed.result()
+            if result_future.done() and result_future.result().status == outcome["status"]:
+                return result_future.result()
             return await kept_result(reader, run_id, call, outcome)
         logged = await _logged_end(waits, run_id)
         if status.is_over:
@@ -103,36 +106,36 @@ async def _logged_end(waits: WaitRegistry, run_id: str) -> ToolResult | None:
 
 
 @frozen_record(kw_only=False)
-class Expected:
+class ExpectedResults:
     """Futures for the typed results that follow from an answer."""
 
-    own: asyncio.Future[ToolResult]
-    above: tuple[str, CallDocument] | None
+    own_future: asyncio.Future[ToolResult]
+    direct_call: tuple[str, CallDocument] | None
     """The direct call whose result follows from the answer, with its run id; None without one."""
-    outer: asyncio.Future[ToolResult] | None
+    direct_future: asyncio.Future[ToolResult] | None
 
 
 @asynccontextmanager
-async def expected_results(waits: WaitRegistry, opened: OpenedToken) -> AsyncIterator[Expected]:
+async def expected_results(waits: WaitRegistry, opened: OpenedToken) -> AsyncIterator[ExpectedResults]:
     """Yield the futures for the typed results of a suspended call and the direct call above it.
 
     Raises:
         UnknownSuspensionError: the run was deleted meanwhile.
     """
-    above = await _above(waits, opened)
-    own = waits.expect_result(opened.id)
-    outer = None if above is None else waits.expect_result(above[0])
+    direct_call = await _direct_call(waits, opened)
+    own_future = waits.expect_result(opened.id)
+    direct_future = None if direct_call is None else waits.expect_result(direct_call[0])
     try:
-        yield Expected(own, above, outer)
+        yield ExpectedResults(own_future, direct_call, direct_future)
     except UnknownRunError:
         raise unknown_suspension() from None
     finally:
-        waits.forget(opened.id, own)
-        if above is not None and outer is not None:
-            waits.forget(above[0], outer)
+        waits.forget(opened.id, own_future)
+        if direct_call is not None and direct_future is not None:
+            waits.forget(direct_call[0], direct_future)
 
 
-async def _above(waits: WaitRegistry, opened: OpenedToken) -> tuple[str, CallDocument] | None:
+async def _direct_call(waits: WaitRegistry, opened: OpenedToken) -> tuple[str, CallDocument] | None:
     """Return the direct call whose result follows from an answer, with its run; None without one."""
     run_id, record = opened.run_id, opened.record
     if record is None or opened.is_below:
@@ -143,7 +146,12 @@ async def _above(waits: WaitRegistry, opened: OpenedToken) -> tuple[str, CallDoc
 
 
 async def answered_result(
-    reader: CallReader, opened: OpenedToken, expected: Expected, wait_s: float | None, *, is_answered: bool
+    reader: CallReader,
+    opened: OpenedToken,
+    expected: ExpectedResults,
+    wait_s: float | None,
+    *,
+    is_answered: bool,
 ) -> ToolResult:
     """Return the result of an answered call, once the log of its run has it.
 
@@ -151,27 +159,27 @@ async def answered_result(
     below an agent's call, it is the result of the direct call above, or that call's next question. If there
     is no result after `wait_s` seconds, the status is `running`; if the answer was not used, `suspended`.
     """
-    waits, above, outer = reader.waits, expected.above, expected.outer
+    waits, direct_call, direct_future = reader.waits, expected.direct_call, expected.direct_future
     try:
         async with asyncio.timeout(wait_s):
             log = partial(_result_from_log, waits, opened)
             look = result_or_waiting_on(waits, opened, log) if is_answered else log()
             logged = await waits.scheduler.wait_for_run(opened.run_id, look)
-            if above is not None and outer is not None and (logged is None or opened.is_below):
-                return await run_result(reader, *above, outer)
+            if direct_call is not None and direct_future is not None and (logged is None or opened.is_below):
+                return await run_result(reader, *direct_call, direct_future)
     except TimeoutError:
-        return _running(opened, above)
+        return _running(opened, direct_call)
     if logged is None:
-        return _running(opened, above)
-    is_kept = expected.own.done() and expected.own.result().status == logged.status
-    return expected.own.result() if is_kept else logged
+        return _running(opened, direct_call)
+    is_typed = expected.own_future.done() and expected.own_future.result().status == logged.status
+    return expected.own_future.result() if is_typed else logged
 
 
-def _running(opened: OpenedToken, above: tuple[str, CallDocument] | None) -> ToolResult:
+def _running(opened: OpenedToken, direct_call: tuple[str, CallDocument] | None) -> ToolResult:
     """Return the result of a call whose answer is stored, but whose result is not known yet."""
     frozen, is_below = opened.frozen, opened.is_below
-    if above is not None and (is_below or frozen is None):
-        tool, tool_call_id = above[1]["tool"], above[1]["meta"]["tool_call_id"]
+    if direct_call is not None and (is_below or frozen is None):
+        tool, tool_call_id = direct_call[1]["tool"], direct_call[1]["meta"]["tool_call_id"]
     else:
         assert frozen is not None, "only what is below a call is no call itself"
         tool, tool_call_id = frozen.tool, frozen.meta.tool_call_id
@@ -196,9 +204,9 @@ async def _result_from_log(waits: WaitRegistry, opened: OpenedToken) -> ToolResu
     async for _, event in waits.engine.events(opened.run_id):
         kind = event.get("type")
         if frozen is None:
-            asked = str(event.get("suspension_id", "")) if kind == "answer_accepted" else ""
+            accepted_id = str(event.get("suspension_id", "")) if kind == "answer_accepted" else ""
             is_again = kind == "question_asked" and event.get("reason")
-            if asked == opened.id or (is_again and _follows(str(event["suspension_id"]), opened.id)):
+            if accepted_id == opened.id or (is_again and _follows(str(event["suspension_id"]), opened.id)):
                 return None
         elif kind == "tool_end" and event.get("answered_id") == frozen.id:
             end = await latest_end(waits.engine, opened.run_id, event) if is_unknown_end(event) else event
@@ -270,6 +278,8 @@ async def _waiting_on(waits: WaitRegistry, opened: OpenedToken) -> ToolResult:
                 continue
             record = await waits.record(opened.run_id, wait.op, wait.about)
             if record is not None and record.call.id == opened.id:
-                asked = waits.suspended(record)
-                return ToolResult(tool=tool, status="suspended", tool_call_id=call_id, suspensions=(asked,))
+                suspension = waits.suspended(record)
+                return ToolResult(
+                    tool=tool, status="suspended", tool_call_id=call_id, suspensions=(suspension,)
+                )
         await asyncio.sleep(_PAUSE_S)

@@ -188,9 +188,9 @@ class CallRuns:
         It raises as `_lost_result`.
         """
         waits, call, has_begun = self._activities.waits, run_input["call"], False
-        typed = waits.expect_result(run_id)
+        result_future = waits.expect_result(run_id)
         reader = CallReader(waits=waits, tools=self._tools, services=self._services)
-        self._tools.hold(run_id, tool)
+        self._tools.add_caller(run_id, tool)
         if is_detached is not True:
             self._ends_with_callers.add(run_id)
 
@@ -201,7 +201,7 @@ class CallRuns:
             has_begun = True
             if is_named and await _join(waits, run_id, call, is_made_again=is_made_again):
                 self._ends_with_callers.discard(run_id)
-            return await run_result(reader, run_id, call, typed)
+            return await run_result(reader, run_id, call, result_future)
 
         async def leave() -> None:
             if self._is_last(run_id) and not is_now(is_detached):
@@ -216,13 +216,13 @@ class CallRuns:
         except Exception as error:  # noqa: BLE001 - a third-party engine; the result says whether the call might have run
             return self._lost_result(tool, meta, error, has_begun=has_begun, is_named=is_named)
         finally:
-            if self._tools.let_go(run_id, tool):
+            if self._tools.remove_caller(run_id, tool):
                 self._ends_with_callers.discard(run_id)
-            waits.forget(run_id, typed)
+            waits.forget(run_id, result_future)
 
     def _is_last(self, run_id: str) -> bool:
         """Return whether the run is canceled with its last caller, and only one caller is left."""
-        return self._tools.callers(run_id) == 1 and run_id in self._ends_with_callers
+        return self._tools.caller_count(run_id) == 1 and run_id in self._ends_with_callers
 
     def _lost_result(
         self, tool: RegisteredTool, meta: CallMeta, error: Exception, *, has_begun: bool, is_named: bool
@@ -269,7 +269,7 @@ class CallRuns:
             raise RuntimeClosedError(tool.spec.id)
         await waits.start(run_id)
         if waits.engine.is_worker:
-            self._tools.made(run_id, tool)
+            self._tools.remember(run_id, tool)
         await waits.engine.start_run(LOOP, run_input, run_id=run_id, session=meta.session_id)
 
 
@@ -322,8 +322,8 @@ async def _leave(waits: WaitRegistry, run_id: str, call: CallDocument, *, is_mad
 
 
 def _is_of(run_input: Any, call: CallDocument) -> bool:
-    made = call_of(run_input)
-    return (made["tool"], made["arguments"]) == (call["tool"], call["arguments"])
+    stored = call_of(run_input)
+    return (stored["tool"], stored["arguments"]) == (call["tool"], call["arguments"])
 
 
 async def let_calls_end(waits: WaitRegistry) -> None:

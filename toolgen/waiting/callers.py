@@ -92,14 +92,14 @@ async def result_for_caller(
 
     async def leave() -> None:
         await is_stored.wait()
-        if reader.tools.callers(run_id) == 1 and not is_now(is_detached):
+        if reader.tools.caller_count(run_id) == 1 and not is_now(is_detached):
             await cancel_answered(waits.engine, run_id, waits.process)
 
-    reader.tools.hold(run_id, None)
+    reader.tools.add_caller(run_id, None)
     try:
         return await until_cancelled(work(), leave)
     finally:
-        reader.tools.let_go(run_id, None)
+        reader.tools.remove_caller(run_id, None)
 
 
 def is_now(detached: Detached) -> bool:
@@ -112,9 +112,9 @@ async def _finished(work: Awaitable[None]) -> None:
     task = asyncio.ensure_future(work)
     loop = asyncio.get_running_loop()
     deadline = loop.time() + _LEAVE_S
-    while not task.done() and (left := deadline - loop.time()) > 0:
+    while not task.done() and (seconds := deadline - loop.time()) > 0:
         with suppress(asyncio.CancelledError):  # anyio cancels repeatedly
-            await asyncio.wait((task,), timeout=left)
+            await asyncio.wait((task,), timeout=seconds)
     if task.done() and not task.cancelled() and (error := task.exception()) is not None:
         log.error("a call was not cancelled with its caller", exc_info=error)
 

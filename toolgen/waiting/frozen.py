@@ -46,7 +46,7 @@ _MOST_WAITS: Final = 100
 
 
 @record
-class Asked:
+class Question:
     """Question of a call before it continues, with the attributes of `FrozenCall`."""
 
     kind: SuspensionKind

@@ -38,7 +38,7 @@ log = logger("toolgen.runtime")
 
 
 @frozen_record
-class Keeping:
+class CallRecorder:
     """Callbacks of an activity for a call that must not run twice."""
 
     record_begin: Callable[[], Awaitable[None]]
@@ -62,8 +62,8 @@ class WatchedCall:
     leave a reference cycle of fifty objects to the garbage collector.
     """
 
-    def __init__(self, keeping: Keeping, frame: Frame) -> None:
-        self._keeping = keeping
+    def __init__(self, recorder: CallRecorder, frame: Frame) -> None:
+        self._recorder = recorder
         self._frame = ref(frame)
         self._loop = asyncio.get_running_loop()
         self._is_given_up = False
@@ -73,16 +73,16 @@ class WatchedCall:
         """Record that the executor begins now, unless it reports the beginning itself."""
         frame = self._running()
         if frame.tool.begins_itself:
-            frame.context.on_begin = self._keeping.record_begin
+            frame.context.on_begin = self._recorder.record_begin
         else:
-            await self._keeping.record_begin()
+            await self._recorder.record_begin()
 
     def watched(self, tool: RegisteredTool) -> RegisteredTool:
         """Return the tool with an executor that reports its end here."""
-        mine = object.__new__(type(tool))  # `copy.copy` takes many times as long
-        vars(mine).update(vars(tool))
-        mine.execute = self._in_loop(tool.execute) if tool.is_async else self._in_thread(tool.execute)
-        return mine
+        watched = object.__new__(type(tool))  # `copy.copy` takes many times as long
+        vars(watched).update(vars(tool))
+        watched.execute = self._in_loop(tool.execute) if tool.is_async else self._in_thread(tool.execute)
+        return watched
 
     def give_up(self) -> None:
         """Settle the call with the past or future end of its executor, as nothing awaits the call now."""
@@ -93,7 +93,7 @@ class WatchedCall:
     def _running(self) -> Frame:
         """Return the frame while its call is dispatched."""
         frame = self._frame()
-        assert frame is not None, "who dispatches a call has its frame"
+        assert frame is not None, "a dispatched call has its frame"
         return frame
 
     def _in_loop(self, execute: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
@@ -103,19 +103,19 @@ class WatchedCall:
         return lambda *arguments: run(self._running(), arguments)
 
     def _in_thread(self, execute: Callable[..., Any]) -> Callable[..., Any]:
-        def executes(*arguments: Any) -> Any:
+        def run(*arguments: Any) -> Any:
             frame = self._running()
             try:
                 value = execute(*arguments)
             except BaseException as error:
-                self._tell(frame, Raised(error=error))
+                self._report_end(frame, Raised(error=error))
                 raise
             if inspect.isawaitable(value):
                 return self._awaited(frame, value)
-            self._tell(frame, Returned(value=value))
+            self._report_end(frame, Returned(value=value))
             return value
 
-        return executes
+        return run
 
     async def _awaited(self, frame: Frame, work: Awaitable[Any]) -> Any:
         try:
@@ -132,7 +132,7 @@ class WatchedCall:
             self._ended(frame, Returned(value=value))
         return value
 
-    def _tell(self, frame: Frame, outcome: Outcome[Any]) -> None:
+    def _report_end(self, frame: Frame, outcome: Outcome[Any]) -> None:
         with suppress(RuntimeError):  # the event loop is closed
             self._loop.call_soon_threadsafe(self._ended, frame, outcome)
 
@@ -145,7 +145,7 @@ class WatchedCall:
         resolution = _resolution(frame, outcome)
         if resolution is not None:
             log.info("%s ended after its call was given up", frame.spec.id)
-            settle, late_ends = self._keeping.settle, self._keeping.late_ends
+            settle, late_ends = self._recorder.settle, self._recorder.late_ends
             late_ends.settle(frame.spec.id, resolution, settle, frame.secrets)
 
 

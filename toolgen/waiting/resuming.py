@@ -38,7 +38,7 @@ from .frozen import FIRST, SealedCall, new_id, next_wait
 from .grant_uses import revoke_denied, store_grant
 from .grants import require_grant
 from .loop import left_work
-from .once_call import Keeping
+from .once_call import CallRecorder
 from .suspending import approval_schema, grantable, suspended_result
 from .wait_registry import WaitRegistry
 
@@ -66,7 +66,7 @@ class CallWork:
     """Services with the reporter of the events."""
     events: CallEvents
     batch: Batch
-    keeping: Keeping
+    recorder: CallRecorder
 
 
 @frozen_record
@@ -175,7 +175,7 @@ async def _resume(
     _report_answer(work, frozen, person, "answered")
     result = _result_of_answer(services, tool, frozen, answer, person)
     frame = _frame(work, tool, frozen)
-    work.keeping.watch(frame)
+    work.recorder.watch(frame)
     frame.context.report = services.reports.progress_callback(spec, frozen.meta)
     if result is None:
         await store_grant(work.waits, spec, frozen, answer, person)
@@ -317,9 +317,9 @@ class WaitingTools:
         """Finds the tools of agents' runs; None if the runtime has no agents."""
         self._answering: dict[str, RegisteredTool] = {}
         """Tools by id of a frozen call, from the snapshot of the current answer."""
-        self._made: dict[str, dict[str, RegisteredTool]] = {}
+        self._remembered: dict[str, dict[str, RegisteredTool]] = {}
         """Tools of toolsets that cannot be listed here, by run of the suspended call and by tool id."""
-        self._held: dict[str, list[RegisteredTool | None]] = {}
+        self._caller_tools: dict[str, list[RegisteredTool | None]] = {}
         """Tools of the callers that wait here, by run of the call. Another call can have the same name."""
 
     @property
@@ -327,11 +327,11 @@ class WaitingTools:
         """Whether this process has no tools, for example if it only answers."""
         return not self.directory.specs and not self._toolsets.is_dynamic
 
-    def give(self, frozen: FrozenCall, tool: RegisteredTool) -> None:
+    def set_tool(self, frozen: FrozenCall, tool: RegisteredTool) -> None:
         """Set the tool for the next execution of a call in this process."""
         self._answering[frozen.id] = tool
 
-    def take_back(self, frozen: FrozenCall) -> None:
+    def unset_tool(self, frozen: FrozenCall) -> None:
         """Drop the tool that was set for a call."""
         self._answering.pop(frozen.id, None)
 
@@ -339,41 +339,42 @@ class WaitingTools:
         """Return whether a toolset of this runtime has the tool, or can list it again."""
         return tool.spec.id in self.directory.by_id or tool.toolset in self._toolsets.names
 
-    def made(self, run_id: str, tool: RegisteredTool) -> None:
+    def remember(self, run_id: str, tool: RegisteredTool) -> None:
         """Store the tool of a suspended call that no toolset of this runtime can list again."""
         if not self.can_list(tool):
-            self._made.setdefault(run_id, {})[tool.spec.id] = tool
+            self._remembered.setdefault(run_id, {})[tool.spec.id] = tool
 
-    def ended(self, run_id: str) -> None:
+    def forget(self, run_id: str) -> None:
         """Drop the stored tool of a call that is no longer suspended."""
-        self._made.pop(run_id, None)
+        self._remembered.pop(run_id, None)
 
-    def hold(self, run_id: str, tool: RegisteredTool | None) -> None:
+    def add_caller(self, run_id: str, tool: RegisteredTool | None) -> None:
         """Add a caller that waits for a call, with its tool if it has one."""
-        self._held.setdefault(run_id, []).append(tool)
+        self._caller_tools.setdefault(run_id, []).append(tool)
 
-    def let_go(self, run_id: str, tool: RegisteredTool | None) -> bool:
-        """Drop a caller that was added by `hold`, and return whether it was the last one."""
-        held = self._held[run_id]
-        held.remove(tool)
-        if not held:
-            del self._held[run_id]
-        return not held
+    def remove_caller(self, run_id: str, tool: RegisteredTool | None) -> bool:
+        """Drop a caller that was added by `add_caller`, and return whether it was the last one."""
+        tools = self._caller_tools[run_id]
+        tools.remove(tool)
+        if not tools:
+            del self._caller_tools[run_id]
+        return not tools
 
-    def callers(self, run_id: str) -> int:
+    def caller_count(self, run_id: str) -> int:
         """Return the number of callers in this process that wait for a call."""
-        return len(self._held.get(run_id, ()))
+        return len(self._caller_tools.get(run_id, ()))
 
-    async def of_answered(self, frozen: FrozenCall, run_id: str) -> RegisteredTool | None:
-        """Return the tool of an answered call: the one set by `give`, otherwise as `find`."""
+    async def tool_of_answered(self, frozen: FrozenCall, run_id: str) -> RegisteredTool | None:
+        """Return the tool of an answered call: the one set by `set_tool`, otherwise as `find`."""
         return self._answering.pop(frozen.id, None) or await self.find(frozen.tool, frozen.meta, run_id)
 
     async def find(
         self, tool: str, meta: CallMeta, run_id: str, within: Snapshot | None = None
     ) -> RegisteredTool | None:
         """Return a tool of the snapshot, of a waiting caller, of the run's agent or of the runtime."""
-        held = (mine for mine in self._held.get(run_id, ()) if mine is not None and mine.spec.id == tool)
-        registered = next(held, None) if within is None else within.directory.by_id.get(tool)
+        tools = self._caller_tools.get(run_id, ())
+        of_callers = (own for own in tools if own is not None and own.spec.id == tool)
+        registered = next(of_callers, None) if within is None else within.directory.by_id.get(tool)
         if registered is None and self.of_run is not None:
             registered = await self.of_run(tool, meta, run_id)
         if registered is None:
@@ -381,7 +382,7 @@ class WaitingTools:
         if registered is None and self._toolsets.is_dynamic:
             context = ReadonlyContext(meta=meta)
             registered = await listed_now(tool, self._toolsets.snapshot(context))
-        return registered or self._made.get(run_id, {}).get(tool)
+        return registered or self._remembered.get(run_id, {}).get(tool)
 
 
 async def listed_now(tool: str, listing: Awaitable[Snapshot]) -> RegisteredTool | None:

@@ -26,7 +26,7 @@ from toolgen.contract.record import frozen_record
 from toolgen.contract.secrets import scrubbed, scrubbed_json
 
 from .errors import UnsharedToolError
-from .frozen import Asked, new_id
+from .frozen import Question, new_id
 from .options import WaitOptions
 from .wait_registry import WaitRegistry
 
@@ -82,25 +82,25 @@ class CallSuspender:
         self, frame: Frame, frozen: bytes, question: str, preview: str, is_shortened: bool
     ) -> FrozenCall:
         """Return the call, frozen for the approval question."""
-        asked = Asked(
+        approval = Question(
             kind="confirmation",
             question=question,
             preview=preview,
             is_shortened=is_shortened,
             answer_schema=approval_schema(frame.spec),
         )
-        return freeze(frame, frozen, asked, self.waits.options)
+        return freeze(frame, frozen, approval, self.waits.options)
 
     async def suspend(self, frame: Frame, unfinished: Unfinished | Pending, frozen: bytes) -> ToolResult:
         spec, document = frame.spec, b""
         if isinstance(unfinished, Pending):
             document = _acknowledgement(spec, unfinished)
-            asked = _pending(spec, unfinished)
+            question = _pending(spec, unfinished)
         elif (denied := await self._without_place(frame, "needs a person's answer, but")) is not None:
             return denied
         else:
-            asked = _asked(spec, unfinished)
-        result = suspended_result(frame.services, freeze(frame, frozen, asked, self.waits.options))
+            question = _executor_question(spec, unfinished)
+        result = suspended_result(frame.services, freeze(frame, frozen, question, self.waits.options))
         if document and result.frozen is not None:
             shown = document if len(document) <= frame.limit else truncation_marker(document, frame.limit)
             return replace(result, status="pending", json=shown)
@@ -118,17 +118,17 @@ class CallSuspender:
         return frame.denied_result(f"{frame.spec.name} {what} {TOO_MANY}", code=UNAVAILABLE)
 
 
-def freeze(frame: Frame, payload_json: bytes, asked: Asked, options: WaitOptions) -> FrozenCall:
+def freeze(frame: Frame, payload_json: bytes, question: Question, options: WaitOptions) -> FrozenCall:
     """Return the call of a frame, frozen with the arguments that will run."""
     spec, now = frame.spec, options.clock()
-    facts: dict[str, Any] = {field.name: getattr(asked, field.name) for field in fields(asked)}
-    own = portable_text(asked.question)
-    question = scrubbed(own)
+    facts: dict[str, Any] = {field.name: getattr(question, field.name) for field in fields(question)}
+    own = portable_text(question.question)
+    text = scrubbed(own)
     shown = {
-        "question": question,
-        "own_question": "" if own == question else own,
-        "preview": scrubbed(portable_text(asked.preview)),
-        "request": scrubbed_json(asked.request),
+        "question": text,
+        "own_question": "" if own == text else own,
+        "preview": scrubbed(portable_text(question.preview)),
+        "request": scrubbed_json(question.request),
     }
     return FrozenCall(
         **facts | shown,
@@ -197,17 +197,17 @@ def approval_schema(spec: ToolSpec) -> dict[str, Json]:
     return schema
 
 
-def _pending(spec: ToolSpec, pending: Pending) -> Asked:
-    return Asked(kind="pending", answer_schema=spec.result.schema, handle=pending.handle)
+def _pending(spec: ToolSpec, pending: Pending) -> Question:
+    return Question(kind="pending", answer_schema=spec.result.schema, handle=pending.handle)
 
 
-def _asked(spec: ToolSpec, unfinished: Unfinished) -> Asked:
+def _executor_question(spec: ToolSpec, unfinished: Unfinished) -> Question:
     """Return the question of an executor.
 
     Raises:
         MalformedResultError: the question, its schema, the request or the resume state does not fit.
     """
-    return Asked(
+    return Question(
         kind=unfinished.kind,
         question=_question(spec, unfinished.question),
         answer_schema=_schema(spec, unfinished),

@@ -385,7 +385,7 @@ class Suspensions:
                     return await self._answer_call(waits, claims, again, again.record, answer, by, wait_s)
                 return await answered_result(self._reader(waits), opened, expected, wait_s, is_answered=True)
         except SuspensionError:  # the call stays suspended, or continues with another answer
-            self._tools.take_back(record.call)
+            self._tools.unset_tool(record.call)
             raise
 
     def _require(self) -> WaitRegistry:

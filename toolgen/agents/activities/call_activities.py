@@ -38,7 +38,7 @@ from toolgen.engines import ActivityInfo, Engine, UnknownRunError
 from toolgen.events.event_reporter import CallEvents, EventReporter
 from toolgen.waiting.activities import undelegated_result
 from toolgen.waiting.loop import WORK
-from toolgen.waiting.once_call import Keeping
+from toolgen.waiting.once_call import CallRecorder
 from toolgen.waiting.resolving import unknown_ends
 from toolgen.waiting.resuming import CallWork, resume, seal_wait
 from toolgen.waiting.suspending import CallSuspender
@@ -149,7 +149,7 @@ class CallActivities:
         values, place = self._host.values_of(info.run_id), argument["place"]
         with self._batches.enter(info, argument["step"], place, services, values) as batch:
             frame = Frame(tool, call["arguments"], meta, batch.batch, services)
-            self._keeping(info, step, is_checked=not self._host.is_shared).watch(frame)
+            self._recorder(info, step, is_checked=not self._host.is_shared).watch(frame)
             frame.context.place = place
             result: ToolResult
             try:
@@ -175,7 +175,7 @@ class CallActivities:
             services=services,
             events=step.events,
             batch=Batch(services.capabilities, self._host.values_of(info.run_id)),
-            keeping=self._keeping(info, step, is_checked=True),
+            recorder=self._recorder(info, step, is_checked=True),
         )
         find_tool = partial(self._find_waiting_tool, step.facts)
         resumed = await resume(work, argument, find_tool, _work_run(info, call))
@@ -269,7 +269,7 @@ class CallActivities:
             ),
         )
 
-    def _keeping(self, info: ActivityInfo, step: _Step, *, is_checked: bool) -> Keeping:
+    def _recorder(self, info: ActivityInfo, step: _Step, *, is_checked: bool) -> CallRecorder:
         """Return the recording functions of a call; `is_checked` calls do not begin without a session."""
 
         async def record_begin() -> None:
@@ -277,7 +277,7 @@ class CallActivities:
                 await self._host.conversations.require_session(step.run_id, step.facts, step.call["name"])
             await step.events.begun()
 
-        return Keeping(
+        return CallRecorder(
             record_begin=record_begin,
             settle=partial(settle, self._host, step.run_id, step.call["id"]),
             late_ends=self._host.waits.late_ends,
