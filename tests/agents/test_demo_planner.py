@@ -13,7 +13,7 @@ from gen.assistant import completions
 from gen.assistant.agents import chat
 from toolgen.agents import AgentRegistration, AgentSpec, AgentTool, RunOutput, agents_of
 from toolgen.agents.demo.filling import filled
-from toolgen.agents.demo.telling import result_text, typed_result
+from toolgen.agents.demo.rendering import result_text, typed_result
 from toolgen.agents.planner.messages import ToolAnswer
 from toolgen.calls.functions.tools import func_tool
 from toolgen.runtime import Runtime

@@ -12,8 +12,8 @@ import pytest
 from tests.runtime.session_stores import ODD, turn
 from tests.work import work_of
 from toolgen.agents import AssistantMessage, Message, PlannedCall, ToolAnswer, ToolMessage, UserMessage
-from toolgen.agents.sessions.kept_rows import ReadMessages, messages_as_text, messages_from_text
 from toolgen.agents.sessions.memory import MemorySessionStore
+from toolgen.agents.sessions.rows import ReadMessages, messages_as_text, messages_from_text
 
 CALL = PlannedCall(name="list_devices", id="c-1")
 ANSWER = ToolAnswer(id="c-1", name="list_devices", status="ok", text="{}")

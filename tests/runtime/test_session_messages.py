@@ -20,7 +20,7 @@ from toolgen.agents import (
     ToolMessage,
     UserMessage,
 )
-from toolgen.agents.sessions.kept_rows import messages_as_text
+from toolgen.agents.sessions.rows import messages_as_text
 
 
 async def test_a_step_that_is_written_again_replaces_itself(store: SessionStore) -> None:

@@ -110,7 +110,7 @@ def runtimes(*executors: Ending, **host: Any) -> tuple[Runtime, Runtime]:
     made = Runtime(**host), Runtime(hooks=[Passing()], **host)
     for runtime, executor in zip(made, executors, strict=True):
         runtime.tools.register(registration(executor))
-    assert [runtime.assembly.directory.by_name[LIST].goes_straight for runtime in made] == [True, False]
+    assert [runtime.assembly.directory.by_name[LIST].is_direct for runtime in made] == [True, False]
     return made
 
 

@@ -39,14 +39,14 @@ class _SessionCheck:
     async def session(self, session_id: str) -> None:
         sessions = self.sessions
         try:
-            held, turns = await sessions.holder(session_id), await sessions.turns(session_id)
+            holder, turns = await sessions.holder(session_id), await sessions.turns(session_id)
             await sessions.summary(session_id)
         except _UNREADABLE as error:
             self.damage.append(f"session {session_id}: {_reason(error)}")
             return
-        if held is not None and await self.turns.fate(held) == "gone":
+        if holder is not None and await self.turns.fate(holder) == "gone":
             self.damage.append(
-                f"session {session_id}: run {held.run_id} holds its turn but does not exist"
+                f"session {session_id}: run {holder.run_id} holds its turn but does not exist"
                 f" (toolgen runs release --session {session_id})"
             )
         has_earlier = False
@@ -118,19 +118,19 @@ async def release(turns: Turns, sessions: SessionStore, session_id: str, lost_en
     free, elsewhere = dict[str, TurnHolder](), dict[str, TurnHolder]()
     for session in [await sessions.get(session_id)] if session_id else await sessions.list(limit=sys.maxsize):
         await turns.settled(session.id)
-        held = await sessions.holder(session.id)
-        if held is None:
+        holder = await sessions.holder(session.id)
+        if holder is None:
             continue
-        fate, is_ours = await turns.fate(held), turns.is_ours(held)
-        if fate == "open" and not is_ours and (session_id or held.engine_id == lost_engine):
+        fate, is_ours = await turns.fate(holder), turns.is_ours(holder)
+        if fate == "open" and not is_ours and (session_id or holder.engine_id == lost_engine):
             fate = "gone"
         if fate == "open" and session_id:
-            raise turns.busy(held, session_id)
+            raise turns.busy(holder, session_id)
         if fate == "gone":
-            await turns.say_gone(held.run_id)
+            await turns.record_lost_run(holder.run_id)
         if fate != "open":
-            await sessions.release(session.id, held.run_id)
-            free[session.id] = held
+            await sessions.release(session.id, holder.run_id)
+            free[session.id] = holder
         elif not is_ours:
-            elsewhere[session.id] = held
+            elsewhere[session.id] = holder
     return Released(sessions=free, elsewhere=elsewhere)

@@ -49,10 +49,10 @@ class Sessions:
             UnknownSessionError: there is no such session.
         """
         ended = await self._store.end(session_id)
-        held = await self._store.holder(session_id)
-        if held is not None:
+        holder = await self._store.holder(session_id)
+        if holder is not None:
             with suppress(UnknownRunError):
-                await self._runs.cancel(held.run_id, SESSION_ENDED)
+                await self._runs.cancel(holder.run_id, SESSION_ENDED)
         return ended
 
     async def transcript(

@@ -111,9 +111,9 @@ async def _require_idle(host: AgentHost, session_id: str) -> None:
         if not run.is_over and not is_grant(run.run_id):
             raise SessionBusyError(run.run_id, session_id)
     await host.turns.settled(session_id)
-    held = await host.sessions.holder(session_id)
-    if held is not None and await host.turns.fate(held) == "open":
-        raise host.turns.busy(held, session_id)
+    holder = await host.sessions.holder(session_id)
+    if holder is not None and await host.turns.fate(holder) == "open":
+        raise host.turns.busy(holder, session_id)
 
 
 def forgetting(host: AgentHost) -> OnForget:
@@ -205,11 +205,11 @@ class Retention:
         """Return whether a run has the turn of a session, or a run of this engine is not over."""
         host = self._host
         await host.turns.settled(session_id)
-        held = await host.sessions.holder(session_id)
-        if held is not None:
-            if await host.turns.fate(held) == "open":
+        holder = await host.sessions.holder(session_id)
+        if holder is not None:
+            if await host.turns.fate(holder) == "open":
                 return True
-            await host.sessions.release(session_id, held.run_id)
+            await host.sessions.release(session_id, holder.run_id)
         for state in ("running", "waiting"):
             if await host.engine.list_runs(state=state, session=session_id, limit=1):
                 return True

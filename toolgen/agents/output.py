@@ -23,7 +23,7 @@ from .planner.provider_facts import ProviderFacts, facts_of
 
 _LONGEST: Final = 200
 """Maximum number of characters of a name that may be forged."""
-_UNSAID: Final[dict[str, Any]] = {
+_DEFAULT_FACTS: Final[dict[str, Any]] = {
     "token": "",
     "tool": "",
     "question": "",
@@ -190,7 +190,7 @@ def awaiting_of(run_id: str, about: Json) -> Suspended:
     """Return a wait of a run, from the document in its status."""
     facts: Any = about
     named = {field.name: facts[field.name] for field in fields(Suspended) if field.name in facts}
-    return Suspended(**{**_UNSAID, **named, "run_id": run_id})
+    return Suspended(**{**_DEFAULT_FACTS, **named, "run_id": run_id})
 
 
 def awaiting_unverified(run_id: str, kind: Literal["unsealed", "tampered"], about: Any) -> Suspended:
@@ -198,7 +198,7 @@ def awaiting_unverified(run_id: str, kind: Literal["unsealed", "tampered"], abou
     record = about["frozen"]
     facts = record if isinstance(record, dict) else {}
     id_, tool = (short(str(facts.get(name, "")), _LONGEST) for name in ("id", "tool"))
-    return Suspended(**{**_UNSAID, "run_id": run_id, "id": id_, "kind": kind, "tool": tool})
+    return Suspended(**{**_DEFAULT_FACTS, "run_id": run_id, "id": id_, "kind": kind, "tool": tool})
 
 
 def telemetry_of(usage: Iterable[Mapping[str, Any]]) -> Telemetry:

@@ -22,7 +22,7 @@ from .loop.documents import RunFacts
 from .owner import is_of_agent
 from .planner.messages import AssistantMessage, PlannedCall, ToolAnswer
 from .run_facts import meta_of
-from .sessions.kept_rows import answers_of
+from .sessions.rows import answers_of
 
 
 async def resolve(

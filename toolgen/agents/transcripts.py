@@ -19,7 +19,7 @@ from toolgen.waiting.loop import UNKNOWN
 from .loop.documents import RunFacts
 from .planner.messages import AssistantMessage, Message, PlannedCall, ToolAnswer, ToolMessage, UserMessage
 from .recent_runs import MOST_RUNS, RecentRuns
-from .sessions.kept_rows import answers_of
+from .sessions.rows import answers_of
 from .sessions.sessions import RunMessages, SessionStore
 
 _Ends = Mapping[str, Mapping[str, Any]]
@@ -86,8 +86,8 @@ class Transcripts:
 
     async def _is_gone(self, session_id: str, run_id: str) -> bool:
         """Return whether a run is over, and only its messages are left."""
-        held = await self._store.holder(session_id)
-        if held is not None and held.run_id == run_id:
+        holder = await self._store.holder(session_id)
+        if holder is not None and holder.run_id == run_id:
             return False  # it may continue in another engine
         try:
             await self._engine.status(run_id)

@@ -15,7 +15,7 @@ from toolgen.waiting.later_turns import TURN_FREE
 
 from .loop.documents import RunFacts
 from .planner.messages import AssistantMessage, UserMessage
-from .sessions.kept_rows import answers_of
+from .sessions.rows import answers_of
 from .sessions.sessions import (
     EngineLease,
     SessionError,
@@ -74,14 +74,14 @@ class Turns:
         """
         await self.settled(turn.session_id)
         sessions, lease = self._sessions, self._lease()
-        held = await sessions.take(turn, lease, [message])
-        while held.run_id != turn.run_id:
-            match await self.fate(held):
+        holder = await sessions.take(turn, lease, [message])
+        while holder.run_id != turn.run_id:
+            match await self.fate(holder):
                 case "open":
-                    raise self.busy(held, turn.session_id)
+                    raise self.busy(holder, turn.session_id)
                 case "gone":
-                    await self.say_gone(held.run_id)
-            held = await sessions.take(turn, lease, [message], instead_of=held.run_id)
+                    await self.record_lost_run(holder.run_id)
+            holder = await sessions.take(turn, lease, [message], instead_of=holder.run_id)
         if not self._engine.caps.is_durable:
             self._active.add(turn.run_id)
             self._start_heartbeat()
@@ -100,9 +100,9 @@ class Turns:
         if is_over:
             raise ended_session(session_id)
         await self.settled(session_id)
-        held = await self._sessions.holder(session_id)
-        if held is not None and held.run_id != run_id and await self.fate(held) == "open":
-            raise self.busy(held, session_id)
+        holder = await self._sessions.holder(session_id)
+        if holder is not None and holder.run_id != run_id and await self.fate(holder) == "open":
+            raise self.busy(holder, session_id)
 
     def release(self, run_id: str, facts: RunFacts) -> None:
         """Release the turn of a finished run in the background."""
@@ -165,28 +165,28 @@ class Turns:
                     exc_info=True,
                 )
 
-    async def fate(self, held: TurnHolder) -> Literal["open", "over", "gone"]:
+    async def fate(self, holder: TurnHolder) -> Literal["open", "over", "gone"]:
         """Return the state of a run that has a turn.
 
         `gone` means that its engine no longer has the run, or that it was lost with a non-durable engine.
         """
-        if not self.is_ours(held):
-            return "open" if held.is_durable or held.is_alive else "gone"
+        if not self.is_ours(holder):
+            return "open" if holder.is_durable or holder.is_alive else "gone"
         try:
-            return "over" if (await self._engine.status(held.run_id)).is_over else "open"
+            return "over" if (await self._engine.status(holder.run_id)).is_over else "open"
         except UnknownRunError:
-            return "gone" if held.age_s > START_S else "open"
+            return "gone" if holder.age_s > START_S else "open"
 
-    def busy(self, held: TurnHolder, session_id: str) -> SessionBusyError:
+    def busy(self, holder: TurnHolder, session_id: str) -> SessionBusyError:
         """Return the error for a session whose turn is held by an unfinished run."""
-        elsewhere = "" if self.is_ours(held) else held.engine_id
-        return SessionBusyError(held.run_id, session_id, elsewhere=elsewhere)
+        elsewhere = "" if self.is_ours(holder) else holder.engine_id
+        return SessionBusyError(holder.run_id, session_id, elsewhere=elsewhere)
 
-    def is_ours(self, held: TurnHolder) -> bool:
+    def is_ours(self, holder: TurnHolder) -> bool:
         """Return whether a run that has a turn belongs to this engine."""
-        return held.engine_id == self._engine.id
+        return holder.engine_id == self._engine.id
 
-    async def say_gone(self, run_id: str) -> None:
+    async def record_lost_run(self, run_id: str) -> None:
         """Settle the calls of a lost run in its conversation, with a message about the loss; idempotent."""
         messages = await self._sessions.run_messages(run_id)
         newest = messages[-1] if messages else None

@@ -163,10 +163,10 @@ def _shown(result: ToolResult, spec: ToolSpec[Any, Any] | None, seen: Json, limi
     elif spec is not None and spec.is_lenient and (unvalidated := _unvalidated(result, codec)):
         shown = dict(MARKER) if is_truncated(result.json) else redacted(seen, unvalidated)
     else:
-        whole = seen if result.result is None else _encoded(codec, result.result, seen)
-        if limit is None and whole != seen:  # a truncated result can begin with any value
+        complete = seen if result.result is None else _encoded(codec, result.result, seen)
+        if limit is None and complete != seen:  # a truncated result can begin with any value
             limit = len(result.json)
-        shown = codec.public(whole)
+        shown = codec.public(complete)
     document = to_json(shown)
     return shown if limit is None or len(document) <= limit else parsed(truncation_marker(document, limit))
 

@@ -77,16 +77,18 @@ class AttachedFiles:
         links = {} if self._artifacts is None else _links(plan_input.messages)
         if not links:
             return plan_input, None
-        left = _Budget(self._host.tools.limits.attached_bytes)
+        budget = _Budget(self._host.tools.limits.attached_bytes)
         facts, messages = argument["facts"], list(plan_input.messages)
         has_own = _NAME in directory.by_name
         for place in reversed(range(len(messages))):
             message = messages[place]
             if isinstance(message, UserMessage) and message.content:
-                blocks = [await self._block(link, plan_input.run_id, facts, left) for link in message.content]
+                blocks = [
+                    await self._block(link, plan_input.run_id, facts, budget) for link in message.content
+                ]
                 messages[place] = replace(message, content=tuple(blocks))
             elif isinstance(message, ToolMessage) and not has_own and _is_newest(messages, place):
-                messages[place] = await self._with_loaded(message, plan_input.run_id, facts, left)
+                messages[place] = await self._with_loaded(message, plan_input.run_id, facts, budget)
         is_free = not argument["closing"] and not argument["restrict_to_tool"]
         may_load = not has_own and is_free and is_allowed((), facts)
         if may_load:
@@ -142,26 +144,26 @@ class AttachedFiles:
         return _links(messages)
 
     async def _with_loaded(
-        self, message: ToolMessage, run_id: str, facts: RunFacts, left: _Budget
+        self, message: ToolMessage, run_id: str, facts: RunFacts, budget: _Budget
     ) -> ToolMessage:
         """Return a batch of results with the content of the files that it loaded."""
         answers = []
         for answer in message.answers:
-            blocks = [await self._block(link, run_id, facts, left) for link in _loaded_links(answer)]
+            blocks = [await self._block(link, run_id, facts, budget) for link in _loaded_links(answer)]
             answers.append(replace(answer, content=(*answer.content, *blocks)) if blocks else answer)
         return replace(message, answers=tuple(answers))
 
-    async def _block(self, link: _Link, run_id: str, facts: RunFacts, left: _Budget) -> dict[str, Json]:
+    async def _block(self, link: _Link, run_id: str, facts: RunFacts, budget: _Budget) -> dict[str, Json]:
         """Return a file with its data, or its link with the reason if the data cannot be attached."""
         unread: dict[str, Json] = {**link, "description": _NOT_ATTACHED}
-        if not left.has_room(link.get("size", 0)):
+        if not budget.has_room(link.get("size", 0)):
             return unread
         stored = await self._read(link["uri"], run_id, facts)
         if stored is None:
             return TextContent(text=f"{link['name']}: {_GONE}").as_json()
-        if not left.has_room(len(stored.data)):  # the size in the link may be wrong
+        if not budget.has_room(len(stored.data)):  # the size in the link may be wrong
             return unread
-        left.take(len(stored.data))
+        budget.take(len(stored.data))
         return ResourceContent(
             uri=link["uri"],
             name=link["name"],

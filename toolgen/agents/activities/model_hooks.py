@@ -54,9 +54,9 @@ class ModelHooks:
         """
         if not self._before_run or plan_input.step or self._begun.get(plan_input.run_id):
             return None
-        left = await _BEFORE_RUN.run(self._before_run, self._run_hook, None, plan_input)
-        if isinstance(left, Stop):
-            return left
+        outcome = await _BEFORE_RUN.run(self._before_run, self._run_hook, None, plan_input)
+        if isinstance(outcome, Stop):
+            return outcome
         self._begun.put(plan_input.run_id, True)
         return None
 
@@ -70,8 +70,8 @@ class ModelHooks:
         def ask(step: HookMethod, result: PlanResult) -> Awaitable[Verdict]:
             return self._run_hook(step, plan_input, result)
 
-        left = await _AFTER.run(self._after, ask, None, result)
-        return left.result if isinstance(left, Stop) else left
+        outcome = await _AFTER.run(self._after, ask, None, result)
+        return outcome.result if isinstance(outcome, Stop) else outcome
 
     async def run_on_error(self, plan_input: PlanInput, error: Exception) -> PlanResult:
         """Run the hooks for a failed planning and return the plan of a hook that recovers.
@@ -84,10 +84,10 @@ class ModelHooks:
         def ask(step: HookMethod, error: Exception) -> Awaitable[Verdict]:
             return self._run_hook(step, plan_input, error)
 
-        left = await _ON_ERROR.run(self._on_error, ask, None, error)
-        if isinstance(left, Stop):
-            return left.result
-        raise left
+        outcome = await _ON_ERROR.run(self._on_error, ask, None, error)
+        if isinstance(outcome, Stop):
+            return outcome.result
+        raise outcome
 
     async def _run_hook(self, step: HookMethod, *arguments: object) -> Verdict:
         """Run a model hook with its time limit; a failure of the hook is not retried.

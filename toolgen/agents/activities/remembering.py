@@ -185,13 +185,13 @@ def _text_of(message: Message) -> str:
 
 def _within(entries: Sequence[MemoryEntry], session_id: str, most: int) -> list[MemoryEntry]:
     """Return the entries of other sessions that fit into `most` tokens, best first."""
-    left = []
+    fitting = []
     for entry in entries:
         size = estimated_tokens(_json_of([entry]))
         if size <= most and (not session_id or entry.session_id != session_id):
-            left.append(entry)
+            fitting.append(entry)
             most -= size
-    return left
+    return fitting
 
 
 def _framed(entries: Sequence[MemoryEntry]) -> UserMessage:

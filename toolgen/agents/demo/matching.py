@@ -70,8 +70,8 @@ def best_match(
         if named and named[1] == spec.name:
             return ToolMatch(name=spec.name, words=(spec.name,), score=float(len(tools) + 1))
     weights = {spec.name: _weights(spec) for spec in tools}
-    asked = {spec.name: weights[spec.name] for spec in tools if spec.hints["read_only"]}
-    best = (_QUESTION.match(message) and _best(message, asked)) or _best(message, weights)
+    read_only = {spec.name: weights[spec.name] for spec in tools if spec.hints["read_only"]}
+    best = (_QUESTION.match(message) and _best(message, read_only)) or _best(message, weights)
     if best is None and agents:
         return _best(message, {id_: _weighted([(id_, 3.0), (text, 1.0)]) for id_, text in agents.items()})
     return best

@@ -25,7 +25,7 @@ from ..planner.planner import (
 )
 from .filling import FilledArguments, converted, filled, is_yes, shown
 from .matching import ToolMatch, best_match
-from .telling import result_text, typed_result
+from .rendering import result_text, typed_result
 
 _WRITER: Final = "demo"
 _WHO: Final = "Demo model (it matches words; it is not a language model)"
@@ -49,11 +49,11 @@ class DemoPlanner:
             return _final(f"{_WHO}: the run ends here ({why}).", plan_input)
         text = newest.text
         before = plan_input.messages[-2] if len(plan_input.messages) > 1 else None
-        if isinstance(before, AssistantMessage) and (asked := _asked(before)) is not None:
+        if isinstance(before, AssistantMessage) and (question := _question_facts(before)) is not None:
             if isinstance(newest, UserMessage) and newest.source == "runtime":
-                return _final(f"{_WHO}: {asked['tool']} was not called: {text}", plan_input)
-            if (spec := _spec(asked["tool"], plan_input.tools)) is not None:
-                return _answered(spec, asked, text, plan_input)
+                return _final(f"{_WHO}: {question['tool']} was not called: {text}", plan_input)
+            if (spec := _spec(question["tool"], plan_input.tools)) is not None:
+                return _answered(spec, question, text, plan_input)
         if isinstance(newest, UserMessage) and newest.source == "runtime":
             return _final(f"{_WHO}: {text}", plan_input)
         return _begin(text, plan_input)
@@ -74,19 +74,19 @@ def _begin(text: str, plan_input: PlanInput) -> PlanResult:
     return _next(spec, filled(spec, text, match.words), match, plan_input)
 
 
-def _answered(spec: ToolSpec, asked: Mapping[str, Any], text: str, plan_input: PlanInput) -> PlanResult:
+def _answered(spec: ToolSpec, question: Mapping[str, Any], text: str, plan_input: PlanInput) -> PlanResult:
     """Return the plan after a person's answer, which is a missing argument or an approval."""
-    arguments, sources = dict(asked["arguments"]), dict(asked["sources"])
-    match = ToolMatch(name=spec.name, words=tuple(asked["words"]), score=0.0)
-    if not asked["field"]:
+    arguments, sources = dict(question["arguments"]), dict(question["sources"])
+    match = ToolMatch(name=spec.name, words=tuple(question["words"]), score=0.0)
+    if not question["field"]:
         if is_yes(text):
             return _call(spec, arguments)
         return _final(f"{spec.name} was not called: you answered {text.strip()!r}.", plan_input)
     properties: Any = spec.payload.schema.get("properties")
-    field: str = asked["field"]
+    field: str = question["field"]
     arguments[field] = converted(text, properties.get(field))
     sources[field] = "your answer"
-    missing = tuple(name for name in asked["missing"] if name != field)
+    missing = tuple(name for name in question["missing"] if name != field)
     return _next(
         spec, FilledArguments(arguments=arguments, sources=sources, missing=missing), match, plan_input
     )
@@ -138,7 +138,7 @@ def _native(spec: ToolSpec, draft: FilledArguments, match: ToolMatch, field: str
     }
 
 
-def _asked(message: AssistantMessage) -> Mapping[str, Any] | None:
+def _question_facts(message: AssistantMessage) -> Mapping[str, Any] | None:
     native: Any = message.native
     return native if isinstance(native, Mapping) and native.get("writer") == _WRITER else None
 

@@ -89,16 +89,16 @@ class StreamMonitor:
 class _MonitoredStream:
     """A stream of SDK events for pydantic-ai; each event is passed to the monitor first."""
 
-    def __init__(self, events: Any, closings: StreamMonitor) -> None:
+    def __init__(self, events: Any, monitor: StreamMonitor) -> None:
         self._events = events
-        self.closings = closings
+        self.monitor = monitor
 
     def __aiter__(self) -> Self:
         return self
 
     async def __anext__(self) -> object:
         event: object = await anext(self._events)
-        self.closings.add_event(event)
+        self.monitor.add_event(event)
         return event
 
     def __getattr__(self, name: str) -> Any:
@@ -111,13 +111,13 @@ def monitor_stream(stream: StreamedResponse) -> StreamMonitor:
     The monitor relies on a private attribute of pydantic-ai. A class that stores its events elsewhere is not
     monitored: only its finish reason counts, and the tests of calls that are never closed fail.
     """
-    closings = StreamMonitor()
+    monitor = StreamMonitor()
     events = getattr(stream, "_response", None)
     if isinstance(events, _MonitoredStream):
-        return events.closings
+        return events.monitor
     if isinstance(events, AsyncIterator):
-        stream._response = _MonitoredStream(events, closings)  # type: ignore[attr-defined]  # in subclasses
-    return closings
+        stream._response = _MonitoredStream(events, monitor)  # type: ignore[attr-defined]  # in subclasses
+    return monitor
 
 
 class MonitoredModel(WrapperModel):
@@ -132,7 +132,7 @@ class MonitoredModel(WrapperModel):
 
 def finish_reason_of(
     answer: ModelResponse,
-    closings: StreamMonitor | None = None,
+    monitor: StreamMonitor | None = None,
     *,
     needs_reason: bool = True,
     needs_word: bool = False,
@@ -143,7 +143,7 @@ def finish_reason_of(
     `needs_word`, it has to report the reason in its own words, because pydantic-ai invents reasons for chat
     completions without one.
     """
-    if answer.state != "complete" or (closings is not None and closings.is_open):
+    if answer.state != "complete" or (monitor is not None and monitor.is_open):
         return "broken"
     word = (answer.provider_details or {}).get(_REASON)
     is_free = not needs_reason or not answer.provider_url
@@ -154,7 +154,7 @@ def finish_reason_of(
             return "filtered"
         case "error":
             return "malformed"
-        case "stop" | "tool_call" if closings is not None and closings.was_stopped:
+        case "stop" | "tool_call" if monitor is not None and monitor.was_stopped:
             return "malformed"
         case "stop" | "tool_call":
             return "complete" if word or is_free or not needs_word else "broken"

@@ -91,7 +91,7 @@ class ModelClient:
         parameters: ModelRequestParameters,
         settings: ModelSettings,
         plan_input: PlanInput,
-        telling: StreamReporter | None = None,
+        reporter: StreamReporter | None = None,
     ) -> ModelReply:
         """Request an answer, in as many segments as the provider returns, and return it merged.
 
@@ -102,68 +102,71 @@ class ModelClient:
         settings = {**self._settings, **settings}
         answer: ModelResponse | None = None
         for _ in range(_MOST_SEGMENTS):
-            asked = [*messages, answer] if answer else list(messages)
-            is_streamed = self._is_streamed(settings, telling)
+            request_messages = [*messages, answer] if answer else list(messages)
+            is_streamed = self._is_streamed(settings, reporter)
             with chat_span(plan_input.chats, self.model, settings, is_streamed=is_streamed) as chat:
-                piece, closings = await self._request_once(asked, parameters, settings, telling, is_streamed)
+                piece, monitor = await self._request_once(
+                    request_messages, parameters, settings, reporter, is_streamed
+                )
                 record_response(chat, piece)
             used = piece.usage
             plan_input.reports.usage(
                 piece.model_name or self.model.model_name, used.input_tokens, used.output_tokens
             )
-            if not _is_incomplete(piece, closings):
-                how = finish_reason_of(
-                    piece, closings, needs_reason=self._needs_reason, needs_word=self._needs_raw_finish_reason
+            if not _is_incomplete(piece, monitor):
+                finish_reason = finish_reason_of(
+                    piece, monitor, needs_reason=self._needs_reason, needs_word=self._needs_raw_finish_reason
                 )
-                if how == "broken":
+                if finish_reason == "broken":
                     raise interrupted_error(self.model.model_name, "the provider never marked its end")
-                whole = _merge_responses(answer, piece)
-                return ModelReply(response=whole, finish_reason=how, recited=closings.recited)
+                response = _merge_responses(answer, piece)
+                return ModelReply(response=response, finish_reason=finish_reason, recited=monitor.recited)
             answer = _merge_responses(answer, piece)
             await asyncio.sleep(self.model.continuation_delay(answer) or 0)
-            if telling:
-                telling.offset = len(answer.parts)
+            if reporter:
+                reporter.offset = len(answer.parts)
         raise interrupted_error(self.model.model_name, "the provider did not finish it")
 
-    def _is_streamed(self, settings: ModelSettings, telling: StreamReporter | None) -> bool:
-        return (self._streams and telling is not None) or _is_streamed_anyway(self.model, settings)
+    def _is_streamed(self, settings: ModelSettings, reporter: StreamReporter | None) -> bool:
+        return (self._streams and reporter is not None) or _is_streamed_anyway(self.model, settings)
 
     async def _request_once(
         self,
         messages: list[ModelMessage],
         parameters: ModelRequestParameters,
         settings: ModelSettings,
-        telling: StreamReporter | None,
+        reporter: StreamReporter | None,
         is_streamed: bool,
     ) -> tuple[ModelResponse, StreamMonitor]:
         messages = self.model.prepare_messages(_repair_messages(messages), parameters)
-        closings, has_begun = StreamMonitor(), False
+        monitor, has_begun = StreamMonitor(), False
         try:
             if not is_streamed:
                 answer = await self.model.request(messages, settings, parameters)
             else:
                 async with self.model.request_stream(messages, settings, parameters) as stream:
-                    closings = monitor_stream(stream)
+                    monitor = monitor_stream(stream)
                     async for event in stream:
                         has_begun = True
-                        if telling and self._streams:
-                            telling.report_event(event)
+                        if reporter and self._streams:
+                            reporter.report_event(event)
                     answer = stream.get()
-            if telling and not self._streams:
+            if reporter and not self._streams:
                 for index, part in enumerate(answer.parts):
-                    telling.report_event(PartStartEvent(index=index, part=part))
-            return answer, closings
+                    reporter.report_event(PartStartEvent(index=index, part=part))
+            return answer, monitor
         except Exception as error:
-            meant = planner_error(error, self.model.model_name, system=self.model.system, has_begun=has_begun)
-            if meant is error:
+            system = self.model.system
+            converted = planner_error(error, self.model.model_name, system=system, has_begun=has_begun)
+            if converted is error:
                 raise
-            raise meant from None  # the provider's error may contain data that must not be logged
+            raise converted from None  # the provider's error may contain data that must not be logged
 
 
-def _is_incomplete(piece: ModelResponse, closings: StreamMonitor) -> bool:
+def _is_incomplete(piece: ModelResponse, monitor: StreamMonitor) -> bool:
     """Return whether the provider has more of this answer, for example from a background job."""
     is_background = bool((piece.provider_details or {}).get("background"))
-    return piece.state == "suspended" and (is_background or not closings.is_open)
+    return piece.state == "suspended" and (is_background or not monitor.is_open)
 
 
 def _repair_messages(messages: list[ModelMessage]) -> list[ModelMessage]:

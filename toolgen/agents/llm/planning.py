@@ -53,32 +53,32 @@ _REMINDERS: Final[Mapping[FinishReason, str]] = {
 """Reminders before a second request, by how the first answer ended. A filtered answer gets no reminder."""
 
 
-async def request_plan(asking: ModelClient, plan_input: PlanInput) -> PlanResult:
+async def request_plan(client: ModelClient, plan_input: PlanInput) -> PlanResult:
     """Request a plan from the model; an unusable answer is requested once more.
 
     Raises:
         PlannerError: the provider will not answer this request, no matter how often it is retried.
         ProviderError: the provider is temporarily unable to answer, or the answer is unusable.
     """
-    offered = request_options(plan_input, asking.model, asking.dialect)
-    messages = transcript(plan_input.messages, asking.model, offered.projections)
+    offered = request_options(plan_input, client.model, client.dialect)
+    messages = transcript(plan_input.messages, client.model, offered.projections)
     reminders = "\n".join(_reminders(plan_input, offered))
-    answer = await _request_reply(asking, messages, reminders, offered, plan_input)
+    answer = await _request_reply(client, messages, reminders, offered, plan_input)
     if (result := _interpret_reply(answer, offered, plan_input)) is not None:
         return _with_facts(result, answer)
     plan_input.reports.restarted(_rejection_reason(answer))
     words = f"{reminders}\n{_REMINDERS.get(answer.finish_reason, '')}".strip()
-    answer = await _request_reply(asking, messages, words, offered, plan_input)
+    answer = await _request_reply(client, messages, words, offered, plan_input)
     if (result := _interpret_reply(answer, offered, plan_input)) is not None:
         return _with_facts(result, answer)
-    message = f"{asking.model.model_name}: {_rejection_reason(answer)}"
+    message = f"{client.model.model_name}: {_rejection_reason(answer)}"
     if answer.finish_reason in ("length", "filtered"):
         raise PlannerError(message)
     raise ProviderError(message, most_attempts=_MOST_USELESS)
 
 
 async def _request_reply(
-    asking: ModelClient,
+    client: ModelClient,
     messages: list[ModelMessage],
     words: str,
     offered: RequestOptions,
@@ -86,9 +86,9 @@ async def _request_reply(
 ) -> ModelReply:
     """Return the model's answer, with call IDs that are new in the conversation."""
     ids = StreamedCallIds(_call_ids(messages), plan_input.step)
-    telling = StreamReporter(plan_input.reports, ids, offered.own)
-    asked = _with_reminder(messages, words)
-    answer = await asking.request(asked, offered.parameters, offered.settings, plan_input, telling)
+    reporter = StreamReporter(plan_input.reports, ids, offered.own)
+    with_reminder = _with_reminder(messages, words)
+    answer = await client.request(with_reminder, offered.parameters, offered.settings, plan_input, reporter)
     parts = [
         replace(part, tool_call_id=ids.assign_id(index, part.tool_call_id))
         if isinstance(part, ToolCallPart)
@@ -252,7 +252,7 @@ def _parse_json(text: str) -> Json:
     return document
 
 
-async def summarize(asking: ModelClient, messages: tuple[Message, ...], plan_input: PlanInput) -> str:
+async def summarize(client: ModelClient, messages: tuple[Message, ...], plan_input: PlanInput) -> str:
     """Return a short summary of the messages.
 
     Raises:
@@ -262,10 +262,10 @@ async def summarize(asking: ModelClient, messages: tuple[Message, ...], plan_inp
     text = "\n\n".join(_lines(messages))
     request = ModelRequest(parts=[UserPromptPart(content=f"<conversation>\n{text}\n</conversation>")])
     parameters = ModelRequestParameters(instruction_parts=[InstructionPart(content=_INSTRUCTIONS)])
-    answer = await asking.request([request], parameters, {}, plan_input)
+    answer = await client.request([request], parameters, {}, plan_input)
     words = (answer.response.text or "").strip()
     if answer.finish_reason != "complete" or not words:  # half a summary would replace the conversation
-        raise ProviderError(f"{asking.model.model_name}: the model gave no summary")
+        raise ProviderError(f"{client.model.model_name}: the model gave no summary")
     return words
 
 

@@ -364,7 +364,7 @@ class UnusedSession:
     """
 
 
-def not_kept(
+def beyond_retention(
     used: Iterable[tuple[str, float]], keep: int | None, before: float | None
 ) -> tuple[UnusedSession, ...]:
     """Return the sessions beyond the retention limits, longest unused first.

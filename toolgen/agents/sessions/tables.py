@@ -10,7 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from ..planner.messages import Message, ToolAnswer, ToolMessage, UserMessage
-from .kept_rows import (
+from .rows import (
     AGENT,
     MOST,
     SESSION,
@@ -35,9 +35,9 @@ from .sessions import (
     Turn,
     TurnHolder,
     UnusedSession,
+    beyond_retention,
     check_ids,
     ended_session,
-    not_kept,
     with_those_above,
 )
 
@@ -66,7 +66,7 @@ _SPEAK: Final = """
     INSERT INTO spoken (run_id, id, written_at, messages) VALUES (?, ?, ?, ?)
     ON CONFLICT (run_id, id) DO NOTHING
 """
-_HEAR: Final = "UPDATE spoken SET messages = '[]' WHERE run_id = ? AND id = ?"
+_MARK_DELIVERED: Final = "UPDATE spoken SET messages = '[]' WHERE run_id = ? AND id = ?"
 """The row stays, so that a repeated step does not store a delivered message a second time."""
 _NEWEST: Final = """
     SELECT run_id FROM turn WHERE session_id = session.id AND turn_id =
@@ -156,9 +156,9 @@ class TableSessionStore:
         async def step(tx: Transaction) -> TurnHolder:
             session = await session_in(tx, turn.session_id, is_locked=True)
             await renew(tx, engine, now)
-            held = await holder_in(tx, turn.session_id, now)
-            if held is not None and held.run_id not in (turn.run_id, instead_of):
-                return held
+            holder = await holder_in(tx, turn.session_id, now)
+            if holder is not None and holder.run_id not in (turn.run_id, instead_of):
+                return holder
             if await begin(tx, session, turn):
                 await tx.change(_WRITE, turn.run_id, 0, now, text)
             await tx.change(_TAKE, turn.session_id, turn.run_id, engine.engine_id, now)
@@ -199,7 +199,7 @@ class TableSessionStore:
     ) -> None:
         check_ids(run_id, *message_ids)
         message = _WRITE, (run_id, step, self._clock(), messages_as_text(messages))
-        await self.database.put([message, *((_HEAR, (run_id, id_)) for id_ in message_ids)])
+        await self.database.put([message, *((_MARK_DELIVERED, (run_id, id_)) for id_ in message_ids)])
 
     async def answer(self, run_id: str, answer: ToolAnswer) -> None:
         check_ids(run_id, answer.id)
@@ -258,22 +258,22 @@ class TableSessionStore:
 
     async def forget(self, before: float) -> int:
         async def step(tx: Transaction) -> int:
-            gone = await _drop(tx, "ended_at < ?", before)
+            dropped = await _drop(tx, "ended_at < ?", before)
             await _forget_runs(tx, [run_id for (run_id,) in await tx.rows(_OLD, before)])
-            held = "EXISTS (SELECT 1 FROM active WHERE engine_id = engine.id)"
-            await tx.change(f"DELETE FROM engine WHERE alive_until < ? AND NOT {held}", before)
-            return gone
+            has_turn = "EXISTS (SELECT 1 FROM active WHERE engine_id = engine.id)"
+            await tx.change(f"DELETE FROM engine WHERE alive_until < ? AND NOT {has_turn}", before)
+            return dropped
 
-        gone = await self.database.write(step, may_repeat=True, is_snapshot=True)
+        dropped = await self.database.write(step, may_repeat=True, is_snapshot=True)
         self._read.forget()
-        return gone
+        return dropped
 
     async def unused(
         self, *, keep: int | None = None, keep_s: float | None = None
     ) -> tuple[UnusedSession, ...]:
         before = None if keep_s is None else self._clock() - keep_s
         rows = await self.database.read(lambda tx: tx.rows(f"{_USED} ORDER BY number"))
-        return not_kept(map(_used, rows), keep, before)
+        return beyond_retention(map(_used, rows), keep, before)
 
     async def retire(self, session: UnusedSession) -> bool:
         id_, used_at = session.session_id, session.used_at
@@ -281,8 +281,8 @@ class TableSessionStore:
         async def step(tx: Transaction) -> bool:
             await tx.locked("SELECT 1 FROM session WHERE id = ?", id_)
             used = map(_used, await tx.rows(f"{_USED} WHERE id = ?", id_))
-            held = await tx.rows("SELECT 1 FROM active WHERE session_id = ?", id_)
-            if held or (id_, used_at) not in used:
+            holders = await tx.rows("SELECT 1 FROM active WHERE session_id = ?", id_)
+            if holders or (id_, used_at) not in used:
                 return False
             await tx.change(_END, used_at, id_)
             return True

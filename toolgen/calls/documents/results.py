@@ -35,7 +35,7 @@ from .types import (
 
 FAILED: Final = frozenset({"error", "denied", "unknown"})
 """Statuses of calls that have an error instead of a result."""
-_AROUND: Final = 12
+_JOURNAL_LEVELS: Final = 12
 """Nesting levels of the journal documents around a value."""
 
 
@@ -200,8 +200,9 @@ def kept_value(text: bytes) -> Json:
 
 def _value(text: bytes) -> tuple[Json, bool]:
     """Return the value of `kept_value`, and whether encoding it reproduces the text."""
-    value: Any = from_json(b"%b%b%b" % (b"[" * _AROUND, text, b"]" * _AROUND), allow_inf_nan=False)
-    for _ in range(_AROUND):
+    nested = b"%b%b%b" % (b"[" * _JOURNAL_LEVELS, text, b"]" * _JOURNAL_LEVELS)
+    value: Any = from_json(nested, allow_inf_nan=False)
+    for _ in range(_JOURNAL_LEVELS):
         (value,) = value
     is_exact = to_json(value) == text
     if not is_exact and from_json(to_json(value, inf_nan_mode="null")) != value:
@@ -226,8 +227,8 @@ def _error_document(error: ToolError, result: ToolResult, limit: int | None) -> 
     """Return the error of a call without a result; the code of a denial is taken from the model's text."""
     hint = result.retry_hint
 
-    def text(whole: str) -> str:
-        return whole if limit is None else truncate_text(whole, limit)
+    def text(value: str) -> str:
+        return value if limit is None else truncate_text(value, limit)
 
     facts: dict[str, Any] = {"message": text(str(error))}
     if isinstance(error, DeclaredError | NotBegunError):

@@ -69,12 +69,12 @@ async def authorize(frame: Frame, call: ToolCall) -> ToolResult | None:
         services.reports.emit_authorization(spec.id, frame.meta, "denied", "runtime", UNAVAILABLE)
         return frame.denied_result(f"{spec.name} needs approval, but {why}", code=UNAVAILABLE)
     question = question or f'Allow "{spec.title}"?'
-    asked = frame, frozen, question, preview
+    request = frame, frozen, question, preview
     is_grantable = spec.confirm is not None and spec.confirm.grantable
-    if is_grantable and await suspender.granted(*asked, is_shortened=is_shortened):
+    if is_grantable and await suspender.granted(*request, is_shortened=is_shortened):
         _run_frozen(call, spec)
         return None
-    return await suspender.ask(*asked, is_shortened=is_shortened)
+    return await suspender.ask(*request, is_shortened=is_shortened)
 
 
 def _run_frozen(call: ToolCall, spec: ToolSpec) -> None:

@@ -246,10 +246,10 @@ async def _prepare(frame: Frame, payload: ToolModel) -> object:
         for hook in hooks:
             verdict: Any = run_first_step(hook(call, call.payload, frame.context))
             if verdict.__class__ is not _hooks.Continue or verdict.payload is not None:
-                left = await _hooks.apply_strictest(frame, hook, verdict, call, hooks)
-                if not isinstance(left, ToolCall):
-                    return left.result
-                call = left
+                outcome = await _hooks.apply_strictest(frame, hook, verdict, call, hooks)
+                if not isinstance(outcome, ToolCall):
+                    return outcome.result
+                call = outcome
         if frame.context._opened is not None:
             _hooks.mark_state(frame.context)
         if tool.has_fixed_payload is None:

@@ -89,8 +89,8 @@ class Execution:
             if not error.is_retryable:
                 break
             pause = _pause_after(error, backoff)
-            left = context.time_left
-            if not pause <= MAX_PAUSE_S or (left is not None and pause >= left):
+            time_left = context.time_left
+            if not pause <= MAX_PAUSE_S or (time_left is not None and pause >= time_left):
                 break
             try:
                 await self._scheduler.pause(call, pause)

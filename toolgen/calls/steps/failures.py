@@ -183,8 +183,10 @@ def _without_secrets(error: ToolError, cause: ToolError | None) -> ToolError:
     message = scrubbed(str(error.message))
     hint = error.retry_hint
     if isinstance(hint, RetryHint) and _is_well_typed(hint):
-        asked = hint.clarifying_question and scrubbed(hint.clarifying_question)
-        redacted = replace(hint, message=hint.message and scrubbed(hint.message), clarifying_question=asked)
+        question = hint.clarifying_question and scrubbed(hint.clarifying_question)
+        redacted = replace(
+            hint, message=hint.message and scrubbed(hint.message), clarifying_question=question
+        )
         hint = hint if redacted == hint else redacted
     if message == error.message and cause is error.cause and hint is error.retry_hint:
         return error

@@ -36,10 +36,10 @@ async def run_error_hooks(frame: Frame, call: ToolCall, failure: ToolError) -> T
 
     restart_state(frame.context)
     try:
-        left = await _ON_ERROR.run(frame.tool.on_error, ask, frame, failure)
+        outcome = await _ON_ERROR.run(frame.tool.on_error, ask, frame, failure)
     except BaseException as error:  # noqa: BLE001 - author code; its failure is the error of the call
-        left = internal_error(frame.spec, as_task_exception(error))
-    return left.result if isinstance(left, Stop) else frame.error_result(left)
+        outcome = internal_error(frame.spec, as_task_exception(error))
+    return outcome.result if isinstance(outcome, Stop) else frame.error_result(outcome)
 
 
 async def run_after_hooks(frame: Frame, returned: ToolResult | Awaitable[ToolResult]) -> ToolResult:
@@ -59,8 +59,8 @@ async def run_after_hooks(frame: Frame, returned: ToolResult | Awaitable[ToolRes
         try:
             verdict: Any = run_first_step(hook(call, result, frame.context))
             if verdict.__class__ is not Continue or verdict.payload is not None:
-                left = await apply(_AFTER, frame, hook, verdict, result)
-                result = left.result if isinstance(left, Stop) else left
+                outcome = await apply(_AFTER, frame, hook, verdict, result)
+                result = outcome.result if isinstance(outcome, Stop) else outcome
         except BaseException as error:  # noqa: BLE001 - author code; the next hook receives its failure
             exception = as_task_exception(error)
             if result.status in _FINAL:
@@ -91,8 +91,8 @@ async def run_unknown_hooks(call: ToolCall, result: ToolResult, services: Runtim
         return run_with_timeout(services.stage_timeout, hook(call))
 
     try:
-        left = await _UNKNOWN.run(services.unknown_tool_hooks, ask, services, result)
-        return left.result if isinstance(left, Stop) else left
+        outcome = await _UNKNOWN.run(services.unknown_tool_hooks, ask, services, result)
+        return outcome.result if isinstance(outcome, Stop) else outcome
     except BaseException as error:  # noqa: BLE001 - author code; the call has failed in any case
         log_failure(log, as_task_exception(error), "a hook for unknown tools failed")
         return result
@@ -139,7 +139,7 @@ async def apply(
 
 
 async def apply_strictest(
-    frame: Frame, hook: HookMethod, first: Any, call: ToolCall, later: Iterator[HookMethod]
+    frame: Frame, hook: HookMethod, first: Any, call: ToolCall, later_hooks: Iterator[HookMethod]
 ) -> ToolCall | Stop[ToolResult]:
     """Return the call as the hooks changed it, or the result of the strictest verdict.
 
@@ -152,10 +152,10 @@ async def apply_strictest(
     limit_s = frame.services.stage_timeout
     verdict = await first.rest(limit_s) if isinstance(first, SuspendedWork) else first
     if not isinstance(checked_verdict(hook, verdict), Continue):
-        for other in later:
+        for other in later_hooks:
             later_verdict = run_with_timeout(limit_s, other(call, call.payload, frame.context))
-            if _strictness(left := checked_verdict(other, await later_verdict)) > _strictness(verdict):
-                hook, verdict = other, left
+            if _strictness(second := checked_verdict(other, await later_verdict)) > _strictness(verdict):
+                hook, verdict = other, second
     return await BEFORE.apply(hook, verdict, frame, call)
 
 

@@ -207,10 +207,10 @@ class Stage(Generic[C, S, R]):
             Exception: an exception of a hook, or the exception that its verdict stands for in this stage.
         """
         for hook in hooks:
-            left = await self.apply(hook, await ask(hook, subject), around, subject)
-            if isinstance(left, Stop):
-                return left
-            subject = left
+            outcome = await self.apply(hook, await ask(hook, subject), around, subject)
+            if isinstance(outcome, Stop):
+                return outcome
+            subject = outcome
         return subject
 
     async def apply(self, hook: HookMethod, verdict: Verdict, around: C, subject: S) -> S | Stop[R]:

@@ -123,13 +123,13 @@ class Locks:
     @staticmethod
     def recheck(run: RunningCall) -> None:
         """Check the waiting calls of a run again, because another call now waits for the run."""
-        seen, left = set[RunningCall](), [run]
-        while left:
-            call = left.pop()
+        seen, unvisited = set[RunningCall](), [run]
+        while unvisited:
+            call = unvisited.pop()
             if call in seen:
                 continue
             seen.add(call)
-            left += call.children or ()
+            unvisited += call.children or ()
             future = None if call.queue is None else call.queue.discard(call)
             if future is not None and not future.done():
                 future.set_result(False)
@@ -171,14 +171,14 @@ def _refuse_circle(lock: Lock, above: RunningCall | None, call: RunningCall) -> 
     if all(caller.lock is None for caller in callers):
         return
     holders = lock.holders_below(above)
-    seen, left = set[RunningCall](), list(holders)
-    while left:
-        awaited = left.pop()
+    seen, unvisited = set[RunningCall](), list(holders)
+    while unvisited:
+        awaited = unvisited.pop()
         if awaited in callers:
             raise DeadlockError(call.tool, holders[0].tool, awaited.tool)
         if awaited in seen:
             continue
         seen.add(awaited)
-        left += awaited.children or ()
+        unvisited += awaited.children or ()
         if (wanted := awaited.waits_for) is not None:
-            left += wanted.holders_below(wanted.holder_above(awaited))
+            unvisited += wanted.holders_below(wanted.holder_above(awaited))

@@ -97,8 +97,8 @@ def _note(spec: ToolSpec, parts: Parts) -> str:
     if spec.result.sensitive:  # any other key may be sensitive
         issues = tuple(issue.without_other_keys(spec.result.keys) for issue in issues)
     named = "; ".join(map(str, issues))
-    left = len(parts.issues) + parts.more - _MOST_NAMED
-    more = f"; and {left} more" if left > 0 else ""
+    others = len(parts.issues) + parts.more - _MOST_NAMED
+    more = f"; and {others} more" if others > 0 else ""
     return visible(
         "The call ran. These values do not fit their documented type and are returned as received: "
         f"{named}{more}."

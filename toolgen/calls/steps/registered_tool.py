@@ -156,7 +156,7 @@ class RegisteredTool:
             self.needs_call or self.has_hooks_after or self.is_sensitive or options.list_disabled is not None
         )
         has_more_result = spec.result_hint or spec.reminder or spec.is_terminal
-        self.goes_straight = not (has_more_around or has_more_result)
+        self.is_direct = not (has_more_around or has_more_result)
         """Whether `SingleCalls` can call the executor without further steps."""
 
     def with_spec(self, spec: ToolSpec, options: RuntimeOptions) -> RegisteredTool:

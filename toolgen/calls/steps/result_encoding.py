@@ -133,8 +133,8 @@ def _checked_block(block: object) -> Content:
             )
         if isinstance(value, str):
             texts[field.name] = portable_text(value)
-    whole: Content = replace(block, **texts)  # type: ignore[arg-type]  # each has its own fields
-    return whole
+    portable: Content = replace(block, **texts)  # type: ignore[arg-type]  # each has its own fields
+    return portable
 
 
 def _encoded_artifact(spec: ToolSpec, artifact: object) -> Artifact:
@@ -203,9 +203,9 @@ def issues_document(message: str, limit: int, error: ToolValidationError, exampl
     findings = error._findings
     if findings is None or findings.issues is not error.issues:  # a host's codec may have replaced the issues
         findings = Findings(issues=error.issues, more=error.more, is_counted=error.is_counted)
-    whole = b'{"error":%b,%b%b}' % (to_json(message), findings.as_bytes(), shown)
-    if len(whole) <= limit:
-        return whole
+    document = b'{"error":%b,%b%b}' % (to_json(message), findings.as_bytes(), shown)
+    if len(document) <= limit:
+        return document
     least = len(b'{"error":,%b}' % findings.first_as_bytes([]))
     literal = _literal(message.encode(errors="replace"), limit - least, ELLIPSIS)
     room = limit - least - len(literal)
@@ -228,8 +228,8 @@ def truncate_hint(hint: RetryHint, limit: int) -> RetryHint:
         return text and truncate_text(text, limit)
 
     texts = (hint.example_input, hint.prior_input, hint.clarifying_question, hint.message)
-    whole = "".join([text for text in (*texts, hint.tool, *hint.missing_fields) if text])
-    if whole.isascii() and len(whole) <= limit:
+    joined = "".join([text for text in (*texts, hint.tool, *hint.missing_fields) if text])
+    if joined.isascii() and len(joined) <= limit:
         return hint
     return replace(
         hint,
@@ -249,6 +249,6 @@ def _literal(data: bytes, limit: int, end: str) -> bytes:
     shown = beginning(data, limit - len(to_json(end)))
     surplus = len(to_json(shown + end)) - limit
     if surplus > 0:  # escapes are longer; each byte less of the text is at least one less here
-        whole = shown.encode()
-        shown = beginning(whole, len(whole) - surplus)
+        encoded = shown.encode()
+        shown = beginning(encoded, len(encoded) - surplus)
     return to_json(shown + end)

@@ -211,16 +211,16 @@ class RunningCall:
 
     def lineage(self) -> Iterator[RunningCall]:
         """Yield the call and all open calls that wait for it: its caller, and those waiting for its run."""
-        seen, left = set[RunningCall](), list[RunningCall]((self,))
-        while left:
-            call = left.pop()
+        seen, unvisited = set[RunningCall](), list[RunningCall]((self,))
+        while unvisited:
+            call = unvisited.pop()
             if call in seen or not (call is self or call.is_open):
                 continue
             seen.add(call)
             yield call
-            left += call.waiters
+            unvisited += call.waiters
             if call.caller is not None:
-                left.append(call.caller)
+                unvisited.append(call.caller)
 
     def set_caller(self, caller: RunningCall) -> None:
         """Set the open call that made this call."""

@@ -85,7 +85,7 @@ class SingleCalls:
             else call_arguments(spec, arguments)
         )
         if (
-            not registered.goes_straight
+            not registered.is_direct
             or services.needs_steps
             or not (reports is SILENT or reports.is_idle)
             or trace is not None

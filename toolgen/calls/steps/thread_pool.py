@@ -131,7 +131,7 @@ class ThreadPool:
             job = self._waiting[0]
             limit = self._max_threads - max(0, len(self._stuck) - self._max_stuck)
             if limit < 1 or self._is_refused(job.name):
-                self._waiting.popleft().tell(
+                self._waiting.popleft().set_outcome(
                     Raised(error=NoThreadError(f"stuck threads: {len(self._stuck)}"))
                 )
                 continue
@@ -142,7 +142,7 @@ class ThreadPool:
             except RuntimeError as error:  # the operating system has no more threads
                 if len(self._busy) > len(self._blocked):
                     return
-                self._waiting.popleft().tell(Raised(error=error))
+                self._waiting.popleft().set_outcome(Raised(error=error))
                 continue
             self._busy[self._waiting.popleft()] = worker
             worker.jobs.put(job)
@@ -226,7 +226,7 @@ class Job:
         """Mark that the function continues."""
         self._pool.block(self, is_blocked=False)
 
-    def tell(self, outcome: Outcome[Any]) -> None:
+    def set_outcome(self, outcome: Outcome[Any]) -> None:
         """Set the outcome of the job in its event loop, from any thread."""
         try:
             self._loop.call_soon_threadsafe(self._end, outcome)
@@ -266,7 +266,7 @@ def _serve(jobs: SimpleQueue[Job | None], pool: weakref.ref[ThreadPool]) -> None
         owner = pool()
         if owner is not None:
             owner.release(job)  # before its caller continues, which may have the next job for this thread
-        job.tell(outcome)
+        job.set_outcome(outcome)
         if owner is None:
             return
         del job, outcome, owner

@@ -67,18 +67,18 @@ class Directory:
         if tool in self._with_name:
             ids = ", ".join(registered.spec.id for registered in self._with_name[tool])
             return f"more than one tool has the name {tool!r}: {ids}; use the id"
-        asked = tool if len(tool) <= LONGEST_NAME else f"{tool[:LONGEST_NAME]}…"
+        shown_name = tool if len(tool) <= LONGEST_NAME else f"{tool[:LONGEST_NAME]}…"
         if tool in self._former:
-            return f"the tool {asked!r} is no longer available"
-        near = difflib.get_close_matches(asked, [*self._with_name, *self.by_id], 3)
-        return f"there is no tool {asked!r}" + (f"; similar names: {', '.join(near)}" if near else "")
+            return f"the tool {shown_name!r} is no longer available"
+        near = difflib.get_close_matches(shown_name, [*self._with_name, *self.by_id], 3)
+        return f"there is no tool {shown_name!r}" + (f"; similar names: {', '.join(near)}" if near else "")
 
     def unknown_tool_result(self, tool: str, meta: CallMeta, services: RuntimeServices) -> ToolResult:
         """Return the error result of a call whose tool does not exist."""
         message, limit = self.unknown_tool_message(tool), services.limits.result_bytes
-        asked = truncate_text(tool, limit)
-        hint = RetryHint(reason="tool_unavailable", tool=asked, message=message)
-        return error_result(asked, ToolError(message, retry_hint=hint), meta, limit)
+        shown_name = truncate_text(tool, limit)
+        hint = RetryHint(reason="tool_unavailable", tool=shown_name, message=message)
+        return error_result(shown_name, ToolError(message, retry_hint=hint), meta, limit)
 
     async def unknown_call_result(self, call: ToolCall, services: RuntimeServices) -> ToolResult:
         """Return and emit the result of a call whose tool does not exist: an error, or a hook's result."""

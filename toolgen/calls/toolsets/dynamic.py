@@ -223,8 +223,8 @@ async def list_tools(toolset: DynamicToolset, context: ReadonlyContext, options:
         RegistrationError: an item of the list is not a tool, or cannot be served.
         Exception: an exception of the toolset.
     """
-    listed = whole = await toolset.tools(context)
-    last = whole.registered if isinstance(whole, ListedTools) else None
+    listed = listing = await toolset.tools(context)
+    last = listing.registered if isinstance(listing, ListedTools) else None
     if last is not None and last[0] is toolset and last[1] is options:
         return last[2]
     if not isinstance(listed, list | tuple):
@@ -238,7 +238,7 @@ async def list_tools(toolset: DynamicToolset, context: ReadonlyContext, options:
     elif problems:
         raise SnapshotError(f"toolset {toolset.name!r} lists {'; '.join(problem for _, problem in problems)}")
     ordered = sorted(listed, key=lambda tool: tool.spec.name)
-    made = ToolList(
+    registered = ToolList(
         toolset=toolset.name,
         tools=registered_bound_tools(toolset.name, ordered, options),
         instructions=instructions_of(toolset),
@@ -246,9 +246,9 @@ async def list_tools(toolset: DynamicToolset, context: ReadonlyContext, options:
         left_out=left_out,
         is_foreign=foreign,
     )
-    if isinstance(whole, ListedTools):
-        whole.registered = toolset, options, made
-    return made
+    if isinstance(listing, ListedTools):
+        listing.registered = toolset, options, registered
+    return registered
 
 
 def _problem(tool: object) -> str:

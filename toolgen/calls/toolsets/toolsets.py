@@ -111,7 +111,7 @@ class Toolsets:
         """Add a toolset that `Runtime.tools.register` prepared."""
         self._static.append(toolset)
         self._named = None
-        self._tell()
+        self._notify()
 
     def add(
         self, toolset: DynamicToolset | ToolsetRegistration, on_error: OnError = "fail", timeout: float = 30.0
@@ -135,10 +135,10 @@ class Toolsets:
         self._added[name] = _DynamicToolsetState(
             toolset=dynamic, on_error=on_error, timeout=timeout, owned=owned, last=OrderedDict()
         )
-        self._tell()
+        self._notify()
 
     @contextmanager
-    def heard_by(self, listener: Callable[[], None]) -> Iterator[None]:
+    def subscribed(self, listener: Callable[[], None]) -> Iterator[None]:
         """Call the listener when a toolset is added, while the context is active."""
         self._listeners.append(listener)
         try:
@@ -146,7 +146,7 @@ class Toolsets:
         finally:
             self._listeners.remove(listener)
 
-    def _tell(self) -> None:
+    def _notify(self) -> None:
         for listener in self._listeners:
             listener()
 

@@ -379,8 +379,8 @@ class Activities:
         )
 
     def _failure(self, call: ActivityCall, kind: str, message: str) -> OpRecord:
-        asked = digest(call.argument)
-        return OpRecord(call.op, call.activity, asked, self._clock(), kind=kind, message=message)
+        argument_digest = digest(call.argument)
+        return OpRecord(call.op, call.activity, argument_digest, self._clock(), kind=kind, message=message)
 
 
 def _count_written(run: LiveRun) -> None:

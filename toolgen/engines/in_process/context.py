@@ -292,11 +292,11 @@ class JournaledContext:
     async def wait(
         self, op: str, *names: str, timeout_s: float | None = None, about: Json = None
     ) -> Signal | None:
-        asked, _ = encode(list(names), f"the names of the operation {op}")
+        names_text, _ = encode(list(names), f"the names of the operation {op}")
         about_text, _ = encode(about, f"what the operation {op} is about", self._host.max_payload_bytes)
-        recorded = self._take_recorded(op, WAIT, asked)
+        recorded = self._take_recorded(op, WAIT, names_text)
         if recorded is None:
-            wait = LoopWait(op, names, digest(asked), about_text, Wakeup(self._run.awake))
+            wait = LoopWait(op, names, digest(names_text), about_text, Wakeup(self._run.awake))
             until = None if timeout_s is None else LOOP_TIME.get() + timeout_s
             is_final = timeout_s is not None and timeout_s <= 0
             recorded = await self._host.waits.take_or_none(self._run, wait, is_final=is_final)
@@ -324,7 +324,7 @@ class JournaledContext:
     def one_by_one(self) -> AbstractAsyncContextManager[None]:
         return OneByOne(self._run.awake)
 
-    def _take_recorded(self, op: str, what: str, asked: bytes) -> OpRecord | None:
+    def _take_recorded(self, op: str, what: str, argument: bytes) -> OpRecord | None:
         """Reserve the key and return the journaled end of the operation; None if the operation is new.
 
         Raises:
@@ -340,7 +340,7 @@ class JournaledContext:
             if self._is_replay:
                 raise self._note_fault(NondeterminismError(f"run {self.run_id} never did {op!r}"))
             return None
-        if recorded.what == what and recorded.digest == digest(asked):
+        if recorded.what == what and recorded.digest == digest(argument):
             return recorded
         change = "with something else" if recorded.what == what else f"as {what}, not as {recorded.what}"
         raise self._note_fault(

@@ -211,9 +211,9 @@ def _read_operations(database: sqlite3.Connection, record: RunRecord) -> None:
         "SELECT id, op, what, digest, at, value, kind, message FROM op WHERE id BETWEEN ? AND ?",
         (first, last),
     )
-    for id_, op, what, asked, at, value, kind, message in rows:
+    for id_, op, what, digest, at, value, kind, message in rows:
         decode(value)
-        record.ops[op] = OpRecord(op, what, asked, at, value, kind or "", message or "")
+        record.ops[op] = OpRecord(op, what, digest, at, value, kind or "", message or "")
         record.next_op = id_ - first
     rows = database.execute(
         f"SELECT id, op, names, {bounded('about')} FROM wait WHERE id BETWEEN ? AND ? ORDER BY id",

@@ -274,11 +274,11 @@ class ActivityWorker:
             timeout=start["timeout"],
             begun=beats.begin if start["once"] else beats.send,
         )
-        asked, _ = encode(start["argument"], f"the argument of the operation {op}")
+        argument, _ = encode(start["argument"], f"the argument of the operation {op}")
         try:
             async with beats.meanwhile():
                 value = await self._attempt(activity_info, start, beats)
-                return await beats.stored({"argument_digest": digest(asked).hex(), "value": value})
+                return await beats.stored({"argument_digest": digest(argument).hex(), "value": value})
         except asyncio.CancelledError:
             if _is_canceled():
                 raise

@@ -59,7 +59,7 @@ class ScheduledActivity:
 
     run_id: str
     op: str
-    asked: str
+    argument_digest: str
     """Digest of its argument."""
     end: asyncio.Future[Any]
     once: bool
@@ -72,7 +72,7 @@ class ScheduledActivity:
             end = await asyncio.shield(self.end)
         except ActivityError as error:
             raise activity_failure(self.op, error, once=self.once) from error
-        if end["argument_digest"] != self.asked:
+        if end["argument_digest"] != self.argument_digest:
             raise NondeterminismError(
                 f"run {self.run_id} does {self.op!r} with something else, but its journal has something else"
             )
@@ -156,8 +156,10 @@ class WorkflowContext:
             )
 
         end = self.activities.start(op, begin, self.settings.sent(len(text)), what)
-        asked = digest(text).hex()
-        return ScheduledActivity(run_id=self.run_id, op=op, asked=asked, end=end, once=chosen.once)
+        argument_digest = digest(text).hex()
+        return ScheduledActivity(
+            run_id=self.run_id, op=op, argument_digest=argument_digest, end=end, once=chosen.once
+        )
 
     async def child(self, op: str, loop: str, arg: Json) -> Json:
         handle = await self._start_run(op, loop, arg, workflow.ParentClosePolicy.REQUEST_CANCEL)

@@ -166,14 +166,14 @@ async def _task_failed(view: RunView, event: HistoryEvent, decode: Decode) -> No
         return
     causes = _causes(failed.failure)
     messages = [await _message(cause, decode) for cause in causes]
-    gone = [
+    lost = [
         message
         for cause, message in zip(causes, messages, strict=True)
         if cause.application_failure_info.type == PayloadGoneError.__name__
     ]
-    if gone or not any(UNUSABLE in message for message in messages):
-        view.fault = (gone or messages)[0] or "its workflow task failed"
-        view.is_gone = bool(gone)
+    if lost or not any(UNUSABLE in message for message in messages):
+        view.fault = (lost or messages)[0] or "its workflow task failed"
+        view.is_gone = bool(lost)
 
 
 def _causes(failure: Failure) -> list[Failure]:

@@ -129,10 +129,10 @@ class ListChanges:
         """
         loop, is_registered = asyncio.get_running_loop(), asyncio.Event()
 
-        def hear() -> None:
+        def wake() -> None:
             loop.call_soon_threadsafe(is_registered.set)
 
-        with runtime.assembly.toolsets.heard_by(hear):
+        with runtime.assembly.toolsets.subscribed(wake):
             async with anyio.create_task_group() as group:
                 group.start_soon(self._watch, runtime, list_tools, every_s, is_registered)
                 yield

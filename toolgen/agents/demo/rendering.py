@@ -39,8 +39,8 @@ def typed_result(schema: Mapping[str, Any], answers: Sequence[ToolAnswer], text:
     for answer in answers:
         if answer.status == "ok" and isinstance(document := parsed(answer.text), dict):
             values |= document
-    made: Json = _made(schema, schema, values, text, 0)
-    return made
+    value: Json = _sample_value(schema, schema, values, text, 0)
+    return value
 
 
 def parsed(text: str) -> Any:
@@ -74,10 +74,10 @@ def _sentence(text: str) -> str:
 def _members(value: Mapping[str, Json]) -> Iterator[str]:
     for name, part in value.items():
         if isinstance(part, list) and part:
-            yield f"{_spoken(name)}, {len(part)}:"
+            yield f"{_spaced(name)}, {len(part)}:"
             yield from _items(part)
         else:
-            yield f"{_spoken(name)}: {_short(part)}"
+            yield f"{_spaced(name)}: {_short(part)}"
 
 
 def _items(values: Sequence[object]) -> Iterator[str]:
@@ -88,14 +88,14 @@ def _items(values: Sequence[object]) -> Iterator[str]:
 
 
 def _flat(value: Mapping[str, Json]) -> Iterator[str]:
-    return (f"{_spoken(name)} {_short(part)}" for name, part in value.items())
+    return (f"{_spaced(name)} {_short(part)}" for name, part in value.items())
 
 
 def _is_deep(value: Mapping[str, Json]) -> bool:
     return any(isinstance(part, list | dict) and part for part in value.values())
 
 
-def _spoken(name: str) -> str:
+def _spaced(name: str) -> str:
     return name.replace("_", " ")
 
 
@@ -107,12 +107,14 @@ def _cut(text: str) -> str:
     return text if len(text) <= _MOST_CHARACTERS else f"{text[:_MOST_CHARACTERS]}…"
 
 
-def _made(schema: Any, root: Mapping[str, Any], values: Mapping[str, Any], text: str, depth: int) -> Any:
+def _sample_value(
+    schema: Any, root: Mapping[str, Any], values: Mapping[str, Any], text: str, depth: int
+) -> Any:
     """Return a value of a schema: the first value that it lists, otherwise an empty value of its type."""
     if not isinstance(schema, Mapping) or depth > 16:
         return None
     if "$ref" in schema:
-        return _made(referred(root, schema["$ref"]), root, values, text, depth + 1)
+        return _sample_value(referred(root, schema["$ref"]), root, values, text, depth + 1)
     for key in ("const", "default"):
         if key in schema:
             return schema[key]
@@ -121,7 +123,7 @@ def _made(schema: Any, root: Mapping[str, Any], values: Mapping[str, Any], text:
             return schema[key][0]
     for key in ("oneOf", "anyOf", "allOf"):
         if schema.get(key):
-            return _made(schema[key][0], root, values, text, depth + 1)
+            return _sample_value(schema[key][0], root, values, text, depth + 1)
     match schema.get("type"):
         case "object":
             properties = schema.get("properties") or {}
@@ -129,7 +131,7 @@ def _made(schema: Any, root: Mapping[str, Any], values: Mapping[str, Any], text:
             return {
                 name: values[name]
                 if name in values
-                else _made(properties[name], root, values, text, depth + 1)
+                else _sample_value(properties[name], root, values, text, depth + 1)
                 for name in names
             }
         case "array":
