@@ -15,7 +15,7 @@ import pytest
 from toolgen.engines import ActivityInfo, CallOptions, InProcessEngine, RunContext
 from toolgen.stores import StoreReadOnlyError
 
-LATER = CallOptions(is_kept_later=True)
+LATER = CallOptions(is_durable_later=True)
 ONCE = CallOptions(attempts=1, once=True)
 
 

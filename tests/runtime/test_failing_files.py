@@ -18,7 +18,7 @@ from toolgen.capabilities import FileArtifactStore
 from toolgen.engines import InProcessEngine
 from toolgen.stores import StoreDiskError, StoreError
 from toolgen.stores.own_file import Lease, create_key, read_key
-from toolgen.waiting.sealing import kept_sealer
+from toolgen.waiting.sealing import stored_sealer
 
 
 def lock(folder: Path) -> None:
@@ -83,7 +83,7 @@ async def check(folder: Path, name: str) -> None:
         await client.check()
     if name == "runs.db.key":
         with pytest.raises(StoreDiskError):
-            await kept_sealer(client, is_checking=True)
+            await stored_sealer(client, is_checking=True)
     repair_disk(folder)
     print(await client.check(), client.secret() == secret)
 

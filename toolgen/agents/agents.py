@@ -24,7 +24,7 @@ from .activities.store_waits import waiting_for_stores
 from .checking import CheckedSessions, Released, check_sessions, release
 from .client import AgentClient
 from .conversations import Sessions
-from .erasing import Erased, Retention, drop_left, erase, forgetting
+from .erasing import Erased, Retention, drop_tool_data, erase, forgetting
 from .host import AgentHost
 from .joined import AgentLoops
 from .output import RunOutput, without_tokens
@@ -223,7 +223,8 @@ class Agents:
         sessions, keeper = self._host.sessions, self._host.tools.artifacts
         for session in await sessions.list(state="ended", limit=sys.maxsize):
             if session.ended_at is not None and session.ended_at < before:
-                await drop_left(self._host, session.id)  # first, so that a process killed here repeats it
+                # first, so that a process killed here repeats it
+                await drop_tool_data(self._host, session.id)
         if keeper is not None:
             await keeper.forget("", before=before)
         return await sessions.forget(before)

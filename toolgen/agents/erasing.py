@@ -128,7 +128,7 @@ def forgetting(host: AgentHost) -> OnForget:
     return forget
 
 
-async def drop_left(host: AgentHost, session_id: str) -> None:
+async def drop_tool_data(host: AgentHost, session_id: str) -> None:
     """Drop data that tools left in a session: state, credentials, files, and the artifacts of its runs.
 
     State stays in a store that has no `forget`.
@@ -198,7 +198,7 @@ class Retention:
         sessions, id_ = self._host.sessions, session.session_id
         if await self._is_busy(id_) or not await sessions.retire(session):
             return
-        await drop_left(self._host, id_)
+        await drop_tool_data(self._host, id_)
         await sessions.drop(id_)
 
     async def _is_busy(self, session_id: str) -> bool:

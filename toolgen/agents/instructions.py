@@ -45,10 +45,12 @@ async def instructions_for(
     parts = [_VALUE.sub(lambda match: _value(agent, match, values), text)]
     if function is not None:
         with Contained():
-            made = await awaited(function(ReadonlyContext(meta=meta, state=values)))
-        if not isinstance(made, str):
-            raise PlannerError(f"the instructions of agent {agent!r} are {type(made).__name__}, not a string")
-        parts.append(made)
+            written = await awaited(function(ReadonlyContext(meta=meta, state=values)))
+        if not isinstance(written, str):
+            raise PlannerError(
+                f"the instructions of agent {agent!r} are {type(written).__name__}, not a string"
+            )
+        parts.append(written)
     return "\n\n".join(part for part in parts if part)
 
 

@@ -16,7 +16,7 @@ from toolgen.contract.json_value import Json
 from toolgen.contract.record import frozen_record, record
 from toolgen.engines import Engine, RunState, RunStatus, UnknownRunError
 from toolgen.shapes.issues import short
-from toolgen.waiting.call_results import kept_artifact
+from toolgen.waiting.call_results import stored_artifact
 
 from .loop.documents import StopReason, as_plain_json
 from .planner.provider_facts import ProviderFacts, facts_of
@@ -247,5 +247,7 @@ async def child_artifacts(
 
     Artifacts are left out if their tool no longer exists or their data was not stored.
     """
-    artifacts = [await kept_artifact(document, tool_of(document["tool"]), services) for document in documents]
+    artifacts = [
+        await stored_artifact(document, tool_of(document["tool"]), services) for document in documents
+    ]
     return tuple([artifact for artifact in artifacts if artifact is not None])

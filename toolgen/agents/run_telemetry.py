@@ -253,8 +253,8 @@ class RunMetrics:
                 if at is not None:
                     run.questions[id_] = at
             case {"type": "answer_accepted", "tool": "", "kind": str(kind), "suspension_id": str(id_)}:
-                asked = run.questions.pop(id_, None)
-                metrics.end_wait(kind, "answered", None if asked is None or at is None else at - asked)
+                asked_at = run.questions.pop(id_, None)
+                metrics.end_wait(kind, "answered", None if asked_at is None or at is None else at - asked_at)
             case _:
                 pass
 

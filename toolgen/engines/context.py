@@ -29,7 +29,7 @@ class CallOptions:
     """Whether the operation must not be repeated after `ActivityInfo.begun`. If the process ends or the time
     limit expires after `begun` and no result was stored, the operation ends as `outcome_unknown`. It can
     start before `ActivityInfo.wait_for_durable_inputs` returns."""
-    is_kept_later: bool = False
+    is_durable_later: bool = False
     """Whether the end can be persisted together with the records that follow it. The loop can continue before
     that, but no listener and no other run sees the effects until the end is durable."""
 

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Final, TypeVar
 from pydantic_core import to_jsonable_python
 
 from toolgen.calls.call import CallMeta
-from toolgen.calls.documents.results import kept_value
+from toolgen.calls.documents.results import journal_value
 from toolgen.calls.documents.types import ResultDocument
 from toolgen.contract.json_value import Json
 
@@ -40,7 +40,7 @@ class Encoded:
     def value(self) -> Json:
         """Return the value of the document."""
         try:
-            return kept_value(self.document)
+            return journal_value(self.document)
         except ValueError:
             return self.document.decode(errors="replace")
 

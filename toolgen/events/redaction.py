@@ -13,7 +13,7 @@ from toolgen.calls.codec import Codec
 from toolgen.calls.documents.results import (
     artifact_document,
     issue_document,
-    kept_value,
+    journal_value,
     parsed,
     result_facts,
 )
@@ -145,7 +145,7 @@ def public_result(result: ToolResult, spec: ToolSpec | None, limit: int | None =
     if spec is None or not spec.is_sensitive:
         return Encoded(result.json).value()
     try:
-        return _shown(result, spec, kept_value(result.json), limit)
+        return _shown(result, spec, journal_value(result.json), limit)
     except ValueError:
         return dict(MARKER)
 

@@ -104,9 +104,9 @@ class Assembly:
             return
         unnamed = [spec for spec in specs if spec.id not in self._warned]
         asking = [spec for spec in unnamed if spec.confirm is not None and self.services.is_interactive]
-        later = [spec for spec in unnamed if spec.long_running is not None]
-        self._warned.update(spec.id for spec in (*asking, *later))
-        for text, named in ((_NOBODY_TO_ASK, asking), (_NO_RESULT_LATER, later)):
+        long_running = [spec for spec in unnamed if spec.long_running is not None]
+        self._warned.update(spec.id for spec in (*asking, *long_running))
+        for text, named in ((_NOBODY_TO_ASK, asking), (_NO_RESULT_LATER, long_running)):
             if named:
                 log.warning(text, ", ".join(spec.name for spec in named))
 

@@ -56,9 +56,9 @@ def shown_run(runtime: Runtime, run: dict[str, Any]) -> dict[str, Any]:
         shown = {key: _shown(runtime, value, tool) for key, value in run.items()}
         if isinstance(run["input"], dict) and isinstance(message := run["input"].get("message"), str):
             note_work(message, runtime.tools.list())
-        asked = _spec(runtime, _asked_tool(run["input"]))
-        if asked is not None and asked.is_sensitive:
-            _hide_conversation(shown, asked)
+        question_tool = _spec(runtime, _asked_tool(run["input"]))
+        if question_tool is not None and question_tool.is_sensitive:
+            _hide_conversation(shown, question_tool)
         return {key: scrubbed_json(value) for key, value in shown.items()}
 
 

@@ -200,11 +200,11 @@ async def runs_in_state(
     """
     _require_count("limit", limit)
     # For its engine, a run that failed by its planner or at a limit is completed.
-    asked = None if state in ("completed", "failed") else state
+    engine_state = None if state in ("completed", "failed") else state
     most = limit
     wanted: list[RunStatus] = []
     while True:
-        statuses = await engine.list_runs(state=asked, session=session, after=after, limit=most)
+        statuses = await engine.list_runs(state=engine_state, session=session, after=after, limit=most)
         for status in statuses:
             by_client = seen(status)
             if by_client is not None and state in (None, by_client.state):

@@ -194,13 +194,13 @@ class Runtime(SingleCalls):
         registered = (self._directory if within is None else within.directory).by_name.get(tool_name(tool))
         if registered is None:
             return await self.call(tool, arguments, meta, within=within)
-        from toolgen.waiting.ledger import unkept_result  # only peers that repeat calls need it
+        from toolgen.waiting.ledger import unrecorded_result  # only peers that repeat calls need it
 
         services = self._services
         batch = Batch(services.capabilities)
         frame = Frame(registered, call_arguments(registered.spec, arguments), meta, batch, services)
         if self._ledger is None or services.suspender is None or services.suspender.obstacle(registered):
-            result = await unkept_result(name, frame, self.assembly.calls)
+            result = await unrecorded_result(name, frame, self.assembly.calls)
         else:
             result = await self._ledger.result(name, frame)
         return (await batch.settle((result,)))[0] if batch.touched else result

@@ -134,8 +134,8 @@ def with_confirmation(
     """
 
     def change(listed: Sequence[BoundTool]) -> Sequence[BoundTool]:
-        asked = {tool.spec.id for tool in (_named(inner.name, listed, tools) if tools else listed)}
-        return [_confirmed(tool, hint) if tool.spec.id in asked else tool for tool in listed]
+        ids = {tool.spec.id for tool in (_named(inner.name, listed, tools) if tools else listed)}
+        return [_confirmed(tool, hint) if tool.spec.id in ids else tool for tool in listed]
 
     inner = as_toolset(toolset)
     return _View(inner, change)

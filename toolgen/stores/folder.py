@@ -150,10 +150,10 @@ class Folder:
 
     def remove(self, shelf: Bucket) -> None:
         """Remove a bucket with all its contents, completely or not at all."""
-        gone = shelf.path.with_name(f"{_GONE}{shelf.path.name}")
-        os.rename(shelf.path, gone)
+        renamed = shelf.path.with_name(f"{_GONE}{shelf.path.name}")
+        os.rename(shelf.path, renamed)
         sync_folder(self.path)
-        shutil.rmtree(gone)
+        shutil.rmtree(renamed)
         sync_folder(self.path)  # otherwise, it could reappear after a power failure
 
     async def _in_thread(self, work: Callable[[], T]) -> T:

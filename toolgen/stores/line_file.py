@@ -79,13 +79,13 @@ class LineFile:
         elif not is_open_at(self.path, self._descriptor):
             self._write_again(self._descriptor)
         assert self._descriptor is not None, "it is open"
-        left = b"\n" + line if self._is_torn else line
+        unwritten = b"\n" + line if self._is_torn else line
         try:
-            while left:
-                count = os.write(self._descriptor, left)
+            while unwritten:
+                count = os.write(self._descriptor, unwritten)
                 self.size_bytes += count
-                left = left[count:]
-                self._is_torn = bool(left)
+                unwritten = unwritten[count:]
+                self._is_torn = bool(unwritten)
         except OSError as error:
             raise unusable_file(self.path, error) from error
 

@@ -233,10 +233,10 @@ class DirectCallActivities:
             raise
         except Exception as error:  # noqa: BLE001 - the agent's conclusion is author code; its error is the result of the call
             result = failed_call_result(tool, error, meta, work.services)
-        left = [] if answer.output is None else answer.output["pending"]
-        done = await self._done(work, tool, await with_pending(work.waits, result, left), meta, 0)
-        if left:
-            done["pending"] = left
+        pending = [] if answer.output is None else answer.output["pending"]
+        done = await self._done(work, tool, await with_pending(work.waits, result, pending), meta, 0)
+        if pending:
+            done["pending"] = pending
         return done
 
     async def _done(

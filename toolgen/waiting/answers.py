@@ -143,8 +143,8 @@ def validate_answer(spec: ToolSpec | None, frozen: FrozenCall, answer: Json, lim
             if codec is not None and decided["approved"] and "payload" in decided:
                 _decoded(codec, decided["payload"], limits)
             elif spec is None and decided["approved"] and "payload" in decided:
-                asked = frozen.answer_schema["properties"]["payload"]
-                _refuse(frozen, value_issues(asked, decided["payload"], limits.issues, frozen.answer_schema))
+                schema = frozen.answer_schema["properties"]["payload"]
+                _refuse(frozen, value_issues(schema, decided["payload"], limits.issues, frozen.answer_schema))
             return answer
         case "credential":
             _require_no_secret(frozen, answer)

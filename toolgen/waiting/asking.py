@@ -69,9 +69,9 @@ async def open_questions(waits: WaitRegistry, status: RunStatus, call: CallDocum
         SuspensionError: as `WaitRegistry.record`.
     """
     questions = [
-        asked
+        question
         for wait in status.awaiting
-        if (asked := await _suspended(waits, status.run_id, wait.op, wait.about, call)) is not None
+        if (question := await _suspended(waits, status.run_id, wait.op, wait.about, call)) is not None
     ]
     for child in status.children:
         below = await waits.engine.status(child)
@@ -110,12 +110,12 @@ async def suspended_calls(waits: WaitRegistry, session_id: str | None) -> tuple[
         try:
             if wait.fault:
                 raise TamperedSuspensionError(wait.run_id)
-            asked = await suspended_at(waits, wait.run_id, wait.op, wait.about)
+            suspended = await suspended_at(waits, wait.run_id, wait.op, wait.about)
         except (TamperedSuspensionError, UnsealedSuspensionError) as error:
             log.warning("the suspended call at %s is not listed: %s; %s", wait.op, error.message, error.hint)
             continue
-        if asked is not None and (not asked.expires_at or asked.expires_at > now):
-            calls.append(asked)
+        if suspended is not None and (not suspended.expires_at or suspended.expires_at > now):
+            calls.append(suspended)
     return tuple(calls)
 
 
@@ -135,8 +135,8 @@ async def _suspended(
     record = await waits.record(run_id, op, about)
     outer = None if call is None or "/" not in run_id else _outer(waits, run_id, call)
     if record is not None:
-        asked = waits.suspended(record)
-        return asked if outer is None else replace(asked, outer=outer)
+        suspended = waits.suspended(record)
+        return suspended if outer is None else replace(suspended, outer=outer)
     question = planner_question(about)
     if question is None or outer is None or call is None:
         return None

@@ -25,7 +25,7 @@ from toolgen.engines import UnknownRunError
 from toolgen.stores.outages import until_back
 
 from .asking import open_questions, outer_call
-from .call_results import CallReader, kept_result
+from .call_results import CallReader, stored_result
 from .errors import TamperedSuspensionError, UnsealedSuspensionError, unknown_suspension
 from .loop import VERSION, CallDocument, call_of, is_unknown_end
 from .resolving import latest_end, latest_outcome
@@ -86,7 +86,7 @@ async def _run_result(
             outcome = await latest_outcome(waits.engine, run_id, meta.tool_call_id, output)
             if result_future.done() and result_future.result().status == outcome["status"]:
                 return result_future.result()
-            return await kept_result(reader, run_id, call, outcome)
+            return await stored_result(reader, run_id, call, outcome)
         logged = await _logged_end(waits, run_id)
         if status.is_over:
             why = ToolError(status.error or f"the run of the call was {status.state}")

@@ -43,7 +43,7 @@ class CallReader:
     services: RuntimeServices
 
 
-async def kept_result(
+async def stored_result(
     reader: CallReader, run_id: str, call: CallDocument, outcome: CallOutcome
 ) -> ToolResult:
     """Return the stored result of a call's run, without its actions.
@@ -56,7 +56,7 @@ async def kept_result(
     if result.status != "ok" or (tool := await tools.find(call["tool"], meta, run_id)) is None:
         return result
     artifacts = [
-        await kept_artifact(
+        await stored_artifact(
             ref, await tools.find(ref.get("tool", call["tool"]), meta, run_id), reader.services
         )
         for ref in outcome.get("artifacts", ())
@@ -104,7 +104,7 @@ def _typed(spec: ToolSpec, result: ToolResult) -> object:
 
 
 def outcome_of(result: ToolResult, events: CallEvents) -> CallOutcome:
-    """Return the record of a result, with the events of the call; `kept_result` reads it."""
+    """Return the record of a result, with the events of the call; `stored_result` reads it."""
     return cast(CallOutcome, {**result_document(result), "events": events.recorded})
 
 
@@ -113,7 +113,7 @@ def is_of_not_begun(outcome: CallOutcome) -> bool:
     return "error" in outcome and outcome["error"].get("has_begun") is False
 
 
-async def kept_artifact(
+async def stored_artifact(
     document: Mapping[str, Any], tool: RegisteredTool | None, services: RuntimeServices
 ) -> Artifact | None:
     """Return the typed artifact of a stored reference, with the `tool` that created it.

@@ -83,14 +83,14 @@ def last_events(ended: EndedRun) -> list[dict[str, Json]]:
     ends = [event for event in ended.log if event.get("type") == "tool_end"]
     if not all(map(_is_followed, ends)):
         return []
-    asked = [str(event.get("suspension_id", "")) for event in ends]
+    question_ids = [str(event.get("suspension_id", "")) for event in ends]
     if "frozen" in run_input:
-        asked.insert(0, run_input["frozen"]["id"])
+        question_ids.insert(0, run_input["frozen"]["id"])
     agents = [str(event["child_run_id"]) for event in ended.log if event.get("type") == "agent_run_started"]
     cut = CutCall(
         tool=call["tool"],
         name="the call",
-        question_ids=asked,
+        question_ids=question_ids,
         begun_steps=[0 if op == EXECUTE else int(op.rpartition(":")[2]) for op in ended.begun],
         waits={int(op.rpartition(":")[2]): about for op, about in ended.waits.items()},
         agent_run=agents[-1] if agents else "",

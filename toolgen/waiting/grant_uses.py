@@ -51,8 +51,8 @@ def is_grant(run_id: str) -> bool:
 
 async def granted_calls(ctx: RunContext, run_input: Any) -> None:
     """Wait until a grant expires or is revoked."""
-    left = run_input["expires_at"] - ctx.now()
-    await ctx.wait(REVOKED, answer_name(REVOKED), timeout_s=max(left, 0.0))
+    seconds = run_input["expires_at"] - ctx.now()
+    await ctx.wait(REVOKED, answer_name(REVOKED), timeout_s=max(seconds, 0.0))
 
 
 async def store_grant(waits: WaitRegistry, spec: ToolSpec, frozen: FrozenCall, answer: Json, by: str) -> None:
@@ -80,8 +80,8 @@ async def store_grant(waits: WaitRegistry, spec: ToolSpec, frozen: FrozenCall, a
 
 def _now(waits: WaitRegistry) -> float:
     """Return the time of the host's clock, even if the engine does not trust it."""
-    held = waits.engine.held_s if isinstance(waits.engine, ClockEngine) else 0.0
-    return waits.options.clock() + held
+    held_s = waits.engine.held_s if isinstance(waits.engine, ClockEngine) else 0.0
+    return waits.options.clock() + held_s
 
 
 def _is_now(waits: WaitRegistry, grant: Grant) -> bool:

@@ -53,7 +53,7 @@ class Ledger:
                 raise RuntimeClosedError(tool.spec.id)
             place = await NamedCalls(self._limits, self._waits, tool).place(name, payload, meta)
             if place.edited is not None:
-                await self._take_back(name, place.edited)
+                await self._cancel_question(name, place.edited)
         except CallNameError as error:
             return frame.error_result(error)
         except SuspensionError as error:
@@ -77,15 +77,15 @@ class Ledger:
             tool, payload, result, meta, place.run_id, is_detached=name.is_detached
         )
 
-    async def _take_back(self, name: CallName, edited: RunStatus) -> None:
+    async def _cancel_question(self, name: CallName, edited: RunStatus) -> None:
         """Cancel the question of a call whose arguments were edited.
 
         Raises:
             CallNameError: it was answered meanwhile.
         """
-        for asked in await open_questions(self._waits, edited, call_of(edited.input)):  # type: ignore[arg-type]
+        for question in await open_questions(self._waits, edited, call_of(edited.input)):  # type: ignore[arg-type]
             try:
-                await self._waiting.cancel(asked.token, EDITED, wait_s=None)
+                await self._waiting.cancel(question.token, EDITED, wait_s=None)
             except SuspensionError as error:
                 raise CallNameError(
                     f"the call {name.call_id!r} was answered, so its arguments can no longer change: "
@@ -93,7 +93,7 @@ class Ledger:
                 ) from None
 
 
-async def unkept_result(name: CallName, frame: Frame, runs: CallRuns) -> ToolResult:
+async def unrecorded_result(name: CallName, frame: Frame, runs: CallRuns) -> ToolResult:
     """Return the result of a call that is not recorded; its name only provides an idempotency key."""
     tool, meta = frame.tool, frame.meta
     payload = canonical_arguments(tool, frame.arguments, frame.services.limits)

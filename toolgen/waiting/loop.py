@@ -123,8 +123,10 @@ async def answer_to(
     `waited_s` seconds.
     """
     # Not until `expires_at`: the run's clock can be ahead of the host's clock, which rejects late answers.
-    left = max(_SHORTEST_S, frozen["expires_at"] - frozen["created_at"] - waited_s)
-    return await ctx.wait(op, answer_name(op), timeout_s=left, about=dict(about or {"frozen": dict(frozen)}))
+    timeout_s = max(_SHORTEST_S, frozen["expires_at"] - frozen["created_at"] - waited_s)
+    return await ctx.wait(
+        op, answer_name(op), timeout_s=timeout_s, about=dict(about or {"frozen": dict(frozen)})
+    )
 
 
 def is_work(about: Json) -> bool:
@@ -271,7 +273,7 @@ class _DirectCallSteps:
         self._sent = 0
         """Number of intermediate results so far, each of which has ended a wait."""
         self._turns = ctx.one_by_one()
-        self._asked: dict[str, float] = {}
+        self._asked_at: dict[str, float] = {}
         """Time at which each question was first asked, by its id."""
 
     async def first(self) -> CallOutcome:
@@ -313,9 +315,9 @@ class _DirectCallSteps:
 
     async def answer(self, frozen: Frozen, number: int) -> CallOutcome:
         at, run_input, now = number + self._sent, self._input, self._ctx.now()
-        op, waited_s = f"wait:{at}", now - self._asked.setdefault(frozen["id"], now)
-        is_given = at == 1 and "frozen" in run_input and "facts" not in run_input
-        signal = await answer_to(self._ctx, op, frozen, run_input if is_given else None, waited_s)
+        op, waited_s = f"wait:{at}", now - self._asked_at.setdefault(frozen["id"], now)
+        is_in_input = at == 1 and "frozen" in run_input and "facts" not in run_input
+        signal = await answer_to(self._ctx, op, frozen, run_input if is_in_input else None, waited_s)
         if signal is None:
             return await self._without_answer(frozen, at)
         argument: dict[str, Json] = {"frozen": frozen, "answer": signal.payload, "op": op}

@@ -108,14 +108,14 @@ class NamedCalls:
             if await self._has_not_begun(status):
                 edited = None
                 continue
-            made = call_of(status.input)  # type: ignore[arg-type]  # as it was passed to the loop
-            is_this = (made["tool"], made["arguments"]) == (self._tool.spec.id, payload.decode())
+            stored = call_of(status.input)  # type: ignore[arg-type]  # as it was passed to the loop
+            is_this = (stored["tool"], stored["arguments"]) == (self._tool.spec.id, payload.decode())
             edited = None if _was_edited(status) else status
             if is_this and edited is not None:
                 return LedgerPlace(run_id=run_id, is_taken=True)
             if is_this:
                 denied = LedgerPlace(run_id=run_id, is_taken=True)
-            may_edit = made["tool"] == self._tool.spec.id and not name.is_idempotency_key
+            may_edit = stored["tool"] == self._tool.spec.id and not name.is_idempotency_key
             if edited is not None and not (may_edit and await self._is_unapproved(status)):
                 if denied is not None:
                     return denied

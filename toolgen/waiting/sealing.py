@@ -25,7 +25,7 @@ def question_claims(run_id: str, about: Mapping[str, Any], session_id: str = "")
     return TokenClaims(run_id, f"wait:{about['id']}", session_id, 0.0, digest)
 
 
-async def kept_sealer(engine: Engine, *, is_checking: bool) -> Sealer | None:
+async def stored_sealer(engine: Engine, *, is_checking: bool) -> Sealer | None:
     """Return the sealer with the secret of an engine; None if the engine has no secret.
 
     A missing secret is created, unless suspended calls were sealed with it. If the caller only checks

@@ -268,9 +268,9 @@ class Suspensions:
         """
         waits = self._require()
         opened = await waits.open(waits.sealer.open(token), session_id)
-        asked = await suspended_at(waits, opened.run_id, opened.op, opened.status.about)
-        assert asked is not None, "what is opened by a token has one"
-        return asked
+        suspended = await suspended_at(waits, opened.run_id, opened.op, opened.status.about)
+        assert suspended is not None, "what is opened by a token has one"
+        return suspended
 
     async def list(self, session_id: str | None = None) -> tuple[Suspended, ...]:
         """Return the suspended calls, of all sessions or of one, oldest first, with their tokens.

@@ -29,10 +29,10 @@ def asks_again(before: Suspended, after: Suspended | None) -> bool:
     return keys[0] == keys[1]
 
 
-def waiting_message(asked: Suspended) -> str:
+def waiting_message(suspension: Suspended) -> str:
     """Return the message for a model about a suspended call, with the id under which people find it."""
-    why = f": {asked.reason}" if asked.reason else ""
-    return f"the call waits for a person's answer ({asked.id}){why}. Do not repeat the call"
+    why = f": {suspension.reason}" if suspension.reason else ""
+    return f"the call waits for a person's answer ({suspension.id}){why}. Do not repeat the call"
 
 
 def text_for_model(result: ToolResult) -> str:
@@ -42,13 +42,13 @@ def text_for_model(result: ToolResult) -> str:
     person needs to answer it. Without a result or an acknowledgement, it is the status, for example
     `pending`.
     """
-    asked = result.suspension
-    if asked is not None and asked.kind != "pending":
-        facts = {"error": waiting_message(asked), "code": UNAVAILABLE, "id": asked.id}
+    suspension = result.suspension
+    if suspension is not None and suspension.kind != "pending":
+        facts = {"error": waiting_message(suspension), "code": UNAVAILABLE, "id": suspension.id}
         return json.dumps(facts, ensure_ascii=False)
     if result.json and result.status != "running":
         return result.json.decode()
-    return f'{{"status":"{result.status if asked is None else "pending"}"}}'
+    return f'{{"status":"{result.status if suspension is None else "pending"}"}}'
 
 
 def unverified_error(error: SuspensionError) -> ToolError:

@@ -47,7 +47,7 @@ from .frozen import SealedCall, Sealer, TokenClaims, next_wait, seal_call, verif
 from .loop import intermediate_of
 from .once_call import LateEnds
 from .options import WaitOptions
-from .sealing import adoption_op, kept_sealer, question_claims, sealer_of, sealer_with
+from .sealing import adoption_op, question_claims, sealer_of, sealer_with, stored_sealer
 from .subjects import is_call, planner_question
 
 log = logger("toolgen.runtime")
@@ -194,7 +194,7 @@ class WaitRegistry:
                 on_forget=self._on_forget,
             )
         if self._sealer is None:
-            self._sealer = await kept_sealer(self.engine, is_checking=self._is_checking)
+            self._sealer = await stored_sealer(self.engine, is_checking=self._is_checking)
         if self._named is None:
             await self.engine.start()
             return
@@ -308,12 +308,12 @@ class WaitRegistry:
         run_id = record.run_id
         while record.call.kind == "pending" and intermediate_of(status.answer) is not None:
             op = next_wait(record.op)
-            later = await self.engine.wait_status(run_id, op)
-            if later is None:  # the next wait is about to begin
+            next_status = await self.engine.wait_status(run_id, op)
+            if next_status is None:  # the next wait is about to begin
                 answer = await self.engine.accepted_answer(run_id, op)
                 record, status = replace(record, op=op), replace(status, is_open=True, answer=answer)
             else:
-                record, status = await self.verify(run_id, op, later.about["frozen"]), later  # type: ignore[index,call-overload]
+                record, status = await self.verify(run_id, op, next_status.about["frozen"]), next_status  # type: ignore[index,call-overload]
         return record, status
 
     async def verify(self, run_id: str, op: str, document: Json) -> SealedCall:
@@ -368,9 +368,9 @@ class WaitRegistry:
 
     def forget(self, id_: str, future: asyncio.Future[ToolResult]) -> None:
         """Drop a future of `expect_result`."""
-        left = [waiter for waiter in self._results.pop(id_, ()) if waiter is not future]
-        if left:
-            self._results[id_] = left
+        waiters = [waiter for waiter in self._results.pop(id_, ()) if waiter is not future]
+        if waiters:
+            self._results[id_] = waiters
 
     def set_result(self, id_: str, result: ToolResult) -> None:
         """Set the futures of `expect_result` to the result of the call."""

@@ -305,8 +305,8 @@ class CallActivities:
         if (tool := directory.by_name.get(name)) is not None:
             return self._host.within_time(tool, step.facts["policy"]["tool_timeout"])
         leave_to_others(info, step.call)
-        made = ToolCall(tool=name, payload_json=step.call["arguments"].encode(), meta=step.meta)
-        return self._recorded(await directory.unknown_call_result(made, step.services), step)
+        unknown = ToolCall(tool=name, payload_json=step.call["arguments"].encode(), meta=step.meta)
+        return self._recorded(await directory.unknown_call_result(unknown, step.services), step)
 
 
 async def result_of_run(

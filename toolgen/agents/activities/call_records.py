@@ -7,7 +7,7 @@ from contextlib import suppress
 from typing import Any, Final, cast
 
 from toolgen.calls.content import ResourceContent, TextContent
-from toolgen.calls.documents.results import artifact_document, kept_value, result_document
+from toolgen.calls.documents.results import artifact_document, journal_value, result_document
 from toolgen.calls.results import Artifact, ToolResult
 from toolgen.calls.sensitive import is_for_model
 from toolgen.calls.specs import ToolSpec
@@ -63,5 +63,5 @@ def _run_artifact(artifact: Artifact, call: StepCall) -> dict[str, Json]:
     facts: dict[str, Any] = {**artifact_document(artifact), "tool_call_id": call["id"]}
     if facts.get("not_stored_reason") == NO_STORE:
         with suppress(ValueError):
-            facts["data"] = kept_value(artifact.json)
+            facts["data"] = journal_value(artifact.json)
     return facts

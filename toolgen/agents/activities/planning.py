@@ -191,18 +191,18 @@ class Planning:
             PlannerError: a hook or the planner refused.
         """
         hooks = self._hooks
-        left = await hooks.begin(plan_input) or await hooks.before(plan_input)
-        if isinstance(left, Stop):
-            return left.result
+        outcome = await hooks.begin(plan_input) or await hooks.before(plan_input)
+        if isinstance(outcome, Stop):
+            return outcome.result
         try:
             planner = _ready_planner(agent)
-            plan = planner.plan_start if left.step == 0 else planner.plan_resume
+            plan = planner.plan_start if outcome.step == 0 else planner.plan_resume
             with Contained():
-                result = checked_plan(await plan(left), _planner_name(agent))
+                result = checked_plan(await plan(outcome), _planner_name(agent))
         except Exception as error:  # noqa: BLE001 - author code; the hooks decide, and raise it otherwise
             misuse = misused_record(error, _planner_name(agent))
-            return await hooks.run_on_error(left, misuse or error)
-        return await hooks.after(left, result)
+            return await hooks.run_on_error(outcome, misuse or error)
+        return await hooks.after(outcome, result)
 
     async def _step(
         self,
@@ -220,8 +220,8 @@ class Planning:
                 if not result.calls:
                     return _problem("the answer has no calls; call a tool or give the final answer")
                 most = max(_MOST_CALLS, facts["policy"]["max_tool_calls"] or 0)
-                if (made := len(result.calls)) > most:
-                    return _problem(f"none of {made} calls was run; make at most {most} in one message")
+                if (count := len(result.calls)) > most:
+                    return _problem(f"none of {count} calls was run; make at most {most} in one message")
                 limit = self._host.tools.limits.result_bytes
                 step = await calls_step(result, snapshot, offered, facts, ids, limit)
                 return self._with_designed(step, facts) if self._host.is_shared else step

@@ -77,8 +77,8 @@ class Remembering:
                         return messages, None
                     if most:
                         searching = memory.store.search(owner, _text_of(messages[place]), _MOST_SEARCHED)
-                        found = await run_with_timeout(self._host.tools.stage_timeout, searching)
-                        entries = _within(found, facts["session_id"], most)
+                        matches = await run_with_timeout(self._host.tools.stage_timeout, searching)
+                        entries = _within(matches, facts["session_id"], most)
             except Exception:  # noqa: BLE001 - logged; a planning needs no memory
                 log.exception("run %s plans without its memory, because reading it failed", run_id)
                 step["has_failed"] = True

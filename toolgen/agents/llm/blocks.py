@@ -49,10 +49,10 @@ def blocks_content(blocks: Iterable[object], media_types: Set[str]) -> list[User
     """
     content: list[UserContent] = []
     for block in blocks:
-        held = _block_content(block, media_types)
-        if isinstance(held, BinaryContent) and isinstance(block, Mapping) and (name := block.get("name")):
+        part = _block_content(block, media_types)
+        if isinstance(part, BinaryContent) and isinstance(block, Mapping) and (name := block.get("name")):
             content.append(portable_text(f"{name}:"))
-        content.append(held)
+        content.append(part)
     return content
 
 

@@ -33,7 +33,7 @@ class DeclaredModel(Model):
     ) -> ModelRequestParameters:
         """Return the parameters as pydantic-ai customizes them, with declared schemas unchanged."""
         parameters = model_request_parameters
-        made = super().customize_request_parameters(
+        customized = super().customize_request_parameters(
             replace(
                 parameters,
                 function_tools=[_without_schema(tool) for tool in parameters.function_tools],
@@ -41,9 +41,9 @@ class DeclaredModel(Model):
             )
         )
         return replace(
-            made,
-            function_tools=_with_schemas(parameters.function_tools, made.function_tools),
-            output_tools=_with_schemas(parameters.output_tools, made.output_tools),
+            customized,
+            function_tools=_with_schemas(parameters.function_tools, customized.function_tools),
+            output_tools=_with_schemas(parameters.output_tools, customized.output_tools),
         )
 
     def _map_tool_definition(self, f: ToolDefinition, *args: Any, **more: Any) -> object:
@@ -123,10 +123,10 @@ def _without_schema(tool: ToolDefinition) -> ToolDefinition:
     return replace(tool, parameters_json_schema=empty) if _declaration(tool) else tool
 
 
-def _with_schemas(tools: list[ToolDefinition], made: list[ToolDefinition]) -> list[ToolDefinition]:
+def _with_schemas(tools: list[ToolDefinition], customized: list[ToolDefinition]) -> list[ToolDefinition]:
     return [
         replace(other, parameters_json_schema=tool.parameters_json_schema, strict=tool.strict)
         if _declaration(tool)
         else other
-        for tool, other in zip(tools, made, strict=True)
+        for tool, other in zip(tools, customized, strict=True)
     ]

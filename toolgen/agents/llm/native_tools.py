@@ -100,14 +100,14 @@ def _known_tool(tool: NativeTool) -> AbstractNativeTool:
     """
     plain = without_version(tool.kind)
     kind = _KINDS.get(plain, plain)
-    made = NATIVE_TOOL_TYPES.get(kind)
-    if made is None:
+    tool_class = NATIVE_TOOL_TYPES.get(kind)
+    if tool_class is None:
         raise _UnknownToolError(f"pydantic-ai has no tool {tool.kind!r} of {tool.provider}")
-    options = {field.name for field in fields(made)} - {"kind"}
+    options = {field.name for field in fields(tool_class)} - {"kind"}
     if unknown := sorted(set(tool.config) - options):
         raise _UnknownToolError(f"pydantic-ai has no {unknown[0]!r} for {tool.kind}")
     try:
-        native: AbstractNativeTool = TypeAdapter(made).validate_python({**tool.config, "kind": kind})
+        native: AbstractNativeTool = TypeAdapter(tool_class).validate_python({**tool.config, "kind": kind})
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         place = ".".join(map(str, first["loc"]))

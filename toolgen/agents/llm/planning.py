@@ -193,16 +193,16 @@ def _plan_of_response(
     """
     calls = [part for part in answer.parts if isinstance(part, ToolCallPart)]
     own = [call for call in calls if call.tool_name in offered.own]
-    asked = [_planned_call(call, offered) for call in calls if call.tool_name not in offered.own]
+    planned = [_planned_call(call, offered) for call in calls if call.tool_name not in offered.own]
     text = answer.text or ""
-    if asked and not (plan_input.closing and (own or text)):
-        document = native_json(answer, [call.id for call in asked])
-        return CallTools(calls=tuple(asked), text=text, native=document)
+    if planned and not (plan_input.closing and (own or text)):
+        document = native_json(answer, [call.id for call in planned])
+        return CallTools(calls=tuple(planned), text=text, native=document)
     if own:
         return _final_or_hand_over(own[0], text, native_json(answer, []), offered)
     if not text.strip():
         return None
-    if asked:  # the run ends, so the calls are never executed
+    if planned:  # the run ends, so the calls are never executed
         return FinalResponse(text=text)
     return _final_of_text(text, native_json(answer, []), offered)
 

@@ -82,10 +82,10 @@ def request_options(plan_input: PlanInput, model: Model, dialect: str) -> Reques
         key, schema = _object_schema(plan_input.result_schema)
         tools.append(_entry(final, "Give the final result. Call it alone, when the work is done.", schema))
     projections = declarations(tools, dialect).projections
-    made = definitions(model, projections)
-    output = [replace(made.pop(), kind="output")] if final else []
+    functions = definitions(model, projections)
+    output = [replace(functions.pop(), kind="output")] if final else []
     parameters = ModelRequestParameters(
-        function_tools=made,
+        function_tools=functions,
         native_tools=[] if plan_input.closing else natives(plan_input.native, model),
         output_mode="tool" if output else "text",
         output_tools=output,
@@ -97,7 +97,7 @@ def request_options(plan_input: PlanInput, model: Model, dialect: str) -> Reques
         for projection in projections
         if projection.tool == plan_input.restrict_to_tool and projection.tool != final
     ]
-    is_restricted = bool(only) and len(made) > 1
+    is_restricted = bool(only) and len(functions) > 1
     return RequestOptions(
         parameters=parameters,
         settings={"tool_choice": ToolOrOutput(function_tools=only)} if is_restricted else {},

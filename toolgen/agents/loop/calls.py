@@ -99,8 +99,8 @@ class LoopCalls:
         If `is_timed` is false, the activity only records an existing result and can run after the run's time
         is over.
         """
-        left = self._progress.time_left(self._ctx.now()) if is_timed else None
-        done = await attempt(self._ctx, op, activity, argument, left)
+        time_left = self._progress.time_left(self._ctx.now()) if is_timed else None
+        done = await attempt(self._ctx, op, activity, argument, time_left)
         if not isinstance(done, NoRecord):
             return done  # type: ignore[no-any-return]  # the activity returns it
         match done.why:
@@ -132,8 +132,8 @@ class LoopCalls:
     async def _expired(self, call: StepCall, frozen: dict[str, Json]) -> CallRecord:
         """Return the result of a call whose waiting time is over."""
         if is_work({"frozen": frozen}):
-            left: dict[str, Json] = {"unknown": left_work(EXPIRED)}
-            return await self._stored(call, unknown_call(call, left))
+            facts: dict[str, Json] = {"unknown": left_work(EXPIRED)}
+            return await self._stored(call, unknown_call(call, facts))
         why = EXPIRED
         has_begun = frozen["kind"] != "confirmation" or frozen.get("is_asked_by_tool")
         if not has_begun:

@@ -83,7 +83,7 @@ class _OpenCall:
 
     start: Mapping[str, Any]
     """The call's `tool_start` event."""
-    asked: tuple[str, ...] = ()
+    question_ids: tuple[str, ...] = ()
     """IDs of the questions that it waited for."""
     agent_run: str = ""
     """ID of the other agent's run that had begun to answer it."""
@@ -100,8 +100,8 @@ def _open_calls(log: Sequence[Mapping[str, Any]]) -> list[_OpenCall]:
         elif event.get("type") == "tool_end" and id_ in calls:
             call = calls.pop(id_)
             if event["status"] == "suspended":
-                asked = (*call.asked, str(event.get("suspension_id", "")))
-                calls[id_] = _OpenCall(start=call.start, asked=asked)
+                question_ids = (*call.question_ids, str(event.get("suspension_id", "")))
+                calls[id_] = _OpenCall(start=call.start, question_ids=question_ids)
     return list(calls.values())
 
 
@@ -112,7 +112,7 @@ def _last_end(call: _OpenCall, ended: EndedRun) -> dict[str, Json]:
     cut = CutCall(
         tool=start["tool"],
         name=start["name"],
-        question_ids=call.asked,
+        question_ids=call.question_ids,
         begun_steps=attempts,
         waits={n: about for op, about in ended.waits.items() for n in _numbers({op}, f"wait:{id_}")},
         agent_run=call.agent_run,

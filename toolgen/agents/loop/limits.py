@@ -100,15 +100,15 @@ def admit(calls: Sequence[StepCall], facts: RunFacts, used: int, restrict_to_too
     if used + len(counted) <= cap:
         shares = _shares([call for call in calls if call["id"] not in refused], cap - used - len(counted))
         return BatchAdmission(refused=refused, is_over_cap=False, counted=len(counted), shares=shares)
-    left = cap - used
-    why = f"not run: the batch has {len(counted)} calls, and the run may make {left} more of {cap}"
+    remaining = cap - used
+    why = f"not run: the batch has {len(counted)} calls, and the run may make {remaining} more of {cap}"
     return BatchAdmission(refused={call["id"]: why for call in calls}, is_over_cap=True, counted=0)
 
 
-def _shares(admitted: Sequence[StepCall], left: int) -> dict[str, int]:
+def _shares(admitted: Sequence[StepCall], remaining: int) -> dict[str, int]:
     """Return how many of the remaining calls each run that answers a call of the batch can make."""
     runs = [call["id"] for call in admitted if call["starts_run"]]
-    each, more = divmod(left, max(1, len(runs)))
+    each, more = divmod(remaining, max(1, len(runs)))
     return {"": each, **{id_: each + (place < more) for place, id_ in enumerate(runs)}}
 
 

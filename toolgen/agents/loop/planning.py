@@ -31,7 +31,7 @@ class Attempts:
     def __init__(self, began: float) -> None:
         self._began = began
         self._counted = 0
-        self.made = 0
+        self.count = 0
         """Number of attempts that have begun."""
 
     def record_failure(self, retry: Retry, now: float) -> bool:
@@ -46,9 +46,9 @@ class Attempts:
         """Return a text with the number of attempts and their duration."""
         if retry["delay_s"] >= retry["total_s"]:
             return f"the next attempt would be in {retry['delay_s']:.0f} s"
-        if self.made == 1:
+        if self.count == 1:
             return "1 attempt"
-        return f"{self.made} attempts in {now - self._began:.0f} s"
+        return f"{self.count} attempts in {now - self._began:.0f} s"
 
 
 class Plannings:
@@ -75,9 +75,9 @@ class Plannings:
         deadline = self._deadline(began, argument)
         attempts = Attempts(began)
         while True:
-            attempts.made += 1
-            op = f"plan:{argument['step']}" + (f":{attempts.made}" if attempts.made > 1 else "")
-            step = await self._attempt(op, argument, attempts.made, deadline)
+            attempts.count += 1
+            op = f"plan:{argument['step']}" + (f":{attempts.count}" if attempts.count > 1 else "")
+            step = await self._attempt(op, argument, attempts.count, deadline)
             await self._spend(op, step["usage"])
             for number, dropped in enumerate(step.get("dropped", ())):
                 await self._events.publish(f"dropped:{op}:{number}", ToolsetDropped(**dropped))
@@ -86,7 +86,7 @@ class Plannings:
                 return step
             self._require_retry(op, step, attempts, deadline)
             delay = step["retry"]["delay_s"]
-            retry = PlanRetry(attempt=attempts.made, delay_s=delay, reason=step["reason"])
+            retry = PlanRetry(attempt=attempts.count, delay_s=delay, reason=step["reason"])
             await self._events.publish(f"retry:{op}", retry)
             await self._ctx.wait(f"pause:{op}", timeout_s=delay)
 
@@ -102,8 +102,8 @@ class Plannings:
         """Return the time by which all attempts must end; None if the run has no time limit."""
         if argument["closing"]:
             return now + (self._timeout or _CLOSING_S)
-        left = self._progress.time_left(now)
-        return None if left is None else now + left
+        time_left = self._progress.time_left(now)
+        return None if time_left is None else now + time_left
 
     async def _attempt(
         self, op: str, argument: PlanArgument, attempt: int, deadline: float | None
@@ -112,10 +112,10 @@ class Plannings:
         if attempt > 1:
             argument = {**argument, "attempt": attempt}
         if deadline is not None:
-            left = max(0.01, deadline - self._ctx.now())
-            argument = {**argument, "time_left": left}
-            limit = left + _GRACE_S if limit is None else min(limit, left + _GRACE_S)
-        options = CallOptions(attempts=1, timeout=limit, is_kept_later=True)
+            time_left = max(0.01, deadline - self._ctx.now())
+            argument = {**argument, "time_left": time_left}
+            limit = time_left + _GRACE_S if limit is None else min(limit, time_left + _GRACE_S)
+        options = CallOptions(attempts=1, timeout=limit, is_durable_later=True)
         try:
             step: Any = await self._ctx.start(op, "plan", as_plain_json(argument), options)
         except ActivityFailed as error:

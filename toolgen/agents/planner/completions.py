@@ -121,9 +121,9 @@ def _checked(completion: str, planner: Planner | str) -> Planner:
     Raises:
         ToolgenError: the object is no planner, or as `named_planner`.
     """
-    made = named_planner(planner)
-    check_planner(f"completion {completion!r}", made)
-    return made
+    checked = named_planner(planner)
+    check_planner(f"completion {completion!r}", checked)
+    return checked
 
 
 async def _completed(
@@ -191,12 +191,12 @@ async def _planned(planner: Planner, retry: PlannerRetry, plan_input: PlanInput)
     attempts = Attempts(loop.time())
     plan = planner.plan_start if plan_input.step == 0 else planner.plan_resume
     while True:
-        attempts.made += 1
+        attempts.count += 1
         try:
             with Contained():
                 return await plan(plan_input)
         except PlannerUnavailableError as error:
-            pause = retry.after(error, attempts.made)
+            pause = retry.after(error, attempts.count)
             if attempts.record_failure(pause, loop.time()):
                 raise
         await asyncio.sleep(pause["delay_s"])

@@ -66,21 +66,21 @@ class PlannerRetry:
 
     def after(self, error: Exception, attempt: int) -> Retry:
         """Return the retry after an attempt, counted from 1, that failed with this error."""
-        asked, most = 0.0, MOST_FAILURES
+        requested_s, most = 0.0, MOST_FAILURES
         if isinstance(error, PlannerUnavailableError):
-            asked = _seconds(error.retry_after)
+            requested_s = _seconds(error.retry_after)
             most = error.most_attempts or 0
         elif isinstance(error, StoreError) and error.is_temporary:
             most = 0
-        return {"delay_s": asked + self.pause(attempt), "total_s": self.total_s, "most_attempts": most}
+        return {"delay_s": requested_s + self.pause(attempt), "total_s": self.total_s, "most_attempts": most}
 
     def pause(self, attempt: int) -> float:
         """Return the seconds after an attempt, counted from 1, without the delay that a planner requests."""
         return self.random() * min(self.max_s, self.initial_s * 2.0 ** min(attempt - 1, _MOST_DOUBLINGS))
 
 
-def _seconds(asked: float | None) -> float:
+def _seconds(delay_s: float | None) -> float:
     """Return the delay in seconds that a planner requests, within bounds; 0 if it is not a number."""
-    if asked is None or math.isnan(asked):
+    if delay_s is None or math.isnan(delay_s):
         return 0.0
-    return min(max(asked, 0.0), _FOREVER_S)
+    return min(max(delay_s, 0.0), _FOREVER_S)

@@ -89,8 +89,8 @@ class ScriptedPlanner:
             )
         step = script[plan_input.step]
         if callable(step):
-            made = step(plan_input)
-            step = await made if inspect.isawaitable(made) else made
+            returned = step(plan_input)
+            step = await returned if inspect.isawaitable(returned) else returned
         return FinalResponse(text=step) if isinstance(step, str) else step
 
     def _beginning(self, plan_input: PlanInput) -> str | None:

@@ -188,7 +188,7 @@ def _is_exact(text: bytes) -> bool:
         return False
 
 
-def kept_value(text: bytes) -> Json:
+def journal_value(text: bytes) -> Json:
     """Return the value of JSON text for the documents of a journal.
 
     Raises:
@@ -199,7 +199,7 @@ def kept_value(text: bytes) -> Json:
 
 
 def _value(text: bytes) -> tuple[Json, bool]:
-    """Return the value of `kept_value`, and whether encoding it reproduces the text."""
+    """Return the value of `journal_value`, and whether encoding it reproduces the text."""
     nested = b"%b%b%b" % (b"[" * _JOURNAL_LEVELS, text, b"]" * _JOURNAL_LEVELS)
     value: Any = from_json(nested, allow_inf_nan=False)
     for _ in range(_JOURNAL_LEVELS):
@@ -237,7 +237,7 @@ def _error_document(error: ToolError, result: ToolResult, limit: int | None) -> 
         facts["code"] = seen["code"]
     if details := _details(error, limit):
         with suppress(ValueError):
-            facts["details"] = kept_value(details)
+            facts["details"] = journal_value(details)
     if isinstance(error, NotBegunError):
         facts["has_begun"] = False
     if error.correlation_id is not None:
@@ -253,7 +253,7 @@ def _error_document(error: ToolError, result: ToolResult, limit: int | None) -> 
             facts["more_issues"] = hint.more_issues
         if hint.example_input is not None:
             with suppress(ValueError):
-                facts["example"] = kept_value(hint.example_input.encode(errors="replace"))
+                facts["example"] = journal_value(hint.example_input.encode(errors="replace"))
         facts["retry"] = _retry_document(hint, result.tool)
     return cast(ErrorDocument, facts)
 
@@ -348,7 +348,7 @@ def ref_document(ref: ArtifactRef, tool: str = "") -> ArtifactDocument:
     }
     if ref.json:
         with suppress(ValueError):
-            facts["data"] = kept_value(ref.json.encode())
+            facts["data"] = journal_value(ref.json.encode())
     if ref.uri:
         facts["uri"] = ref.uri
     if ref.not_stored_reason:

@@ -266,7 +266,7 @@ class Activities:
 
     def _end(self, call: ActivityCall, record: OpRecord, value: Json) -> None:
         self._store.end_operation(call.run.record, record)
-        if call.options.is_kept_later:
+        if call.options.is_durable_later:
             call.run.record.unwritten += 1
             self._store.when_durable(partial(_count_written, call.run), is_urgent=False)
             _notify_loop(call, record, value)

@@ -152,16 +152,16 @@ class Turnstile:
     another run waits for the start of only one activity of this run.
     """
 
-    __slots__ = ("_asked", "_holders", "_is_turning", "_left", "_until", "_waiting")
+    __slots__ = ("_holders", "_is_turning", "_starts_left", "_until", "_until_key", "_waiting")
 
     def __init__(self) -> None:
-        self._left = AT_ONCE
+        self._starts_left = AT_ONCE
         """Number of activities that can still begin in this turn; it is reset once no activity waits."""
         self._is_turning = False
         """Whether a callback for the next turn is scheduled."""
         self._holders = 0
         self._waiting: deque[asyncio.Future[None]] = deque()
-        self._asked: tuple[float, float] | None = None
+        self._until_key: tuple[float, float] | None = None
         self._until = 0.0
 
     def until(self, asked_at: float, limit_s: float) -> float:
@@ -172,8 +172,8 @@ class Turnstile:
         out too.
         """
         now = asyncio.get_running_loop().time()
-        if self._asked != (asked_at, limit_s) or self._until <= now:
-            self._asked, self._until = (asked_at, limit_s), now + limit_s
+        if self._until_key != (asked_at, limit_s) or self._until <= now:
+            self._until_key, self._until = (asked_at, limit_s), now + limit_s
         return self._until
 
     def has_waiting(self) -> bool:
@@ -182,10 +182,10 @@ class Turnstile:
 
     def pass_at_once(self) -> bool:
         """Return whether an activity can begin now; if not, call `wait`."""
-        if self._waiting or self._holders or not self._left:
+        if self._waiting or self._holders or not self._starts_left:
             return False
         self._await_turn()
-        self._left -= 1
+        self._starts_left -= 1
         return True
 
     async def wait(self, until: float | None) -> None:
@@ -223,17 +223,17 @@ class Turnstile:
     def _turn(self) -> None:
         self._is_turning = False
         if not self._waiting:
-            self._left = AT_ONCE
+            self._starts_left = AT_ONCE
         if self._holders or not self._waiting:
             return
         # scheduled before the woken activities begin, so that the next ones follow immediately
         self._await_turn()
-        self._left = self._left or 1  # a turn of other runs is shorter if this run does less in it
-        while self._left and self._waiting:
+        self._starts_left = self._starts_left or 1  # other runs' turns are shorter if this run does less
+        while self._starts_left and self._waiting:
             future = self._waiting.popleft()
             if not future.done():
                 future.set_result(None)
-                self._left -= 1
+                self._starts_left -= 1
 
 
 @dataclass(slots=True, eq=False)

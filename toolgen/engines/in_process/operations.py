@@ -223,35 +223,35 @@ class Progress:
 class OneByOne:
     """Admits one part of a loop at a time, in order of arrival."""
 
-    __slots__ = ("_awake", "_is_held", "_waiting")
+    __slots__ = ("_awake", "_is_taken", "_waiting")
 
     def __init__(self, awake: Awake) -> None:
         self._awake = awake
-        self._is_held = False
+        self._is_taken = False
         self._waiting: deque[asyncio.Future[None]] = deque()
 
     async def __aenter__(self) -> None:
-        if self._is_held and not await self._awake.wait(self._waiting):
+        if self._is_taken and not await self._awake.wait(self._waiting):
             self._leave()
             raise asyncio.CancelledError
-        self._is_held = True
+        self._is_taken = True
 
     async def __aexit__(self, *raised: object) -> None:
         self._leave()
 
     def _leave(self) -> None:
-        self._is_held = self._awake.wake_next(self._waiting)
+        self._is_taken = self._awake.wake_next(self._waiting)
 
 
 class Gathering:
     """Parts of a loop that another part waits for, until all have ended or one has failed."""
 
-    __slots__ = ("_awake", "_is_over", "_left", "_parts", "_started")
+    __slots__ = ("_awake", "_is_over", "_parts", "_started", "_unfinished")
 
     def __init__(self, awake: Awake, parts: int) -> None:
         """Construct the gathering of this many parts, which are about to begin."""
         self._awake = awake
-        self._parts = self._left = parts
+        self._parts = self._unfinished = parts
         self._started = 0
         self._is_over = False
         awake.wake(parts)
@@ -267,8 +267,8 @@ class Gathering:
             yield
             is_failed = False
         finally:
-            self._left -= 1
-            if not self._is_over and (is_failed or not self._left):
+            self._unfinished -= 1
+            if not self._is_over and (is_failed or not self._unfinished):
                 self._is_over = True
                 self._awake.wake()  # the part that waits for the others
 

@@ -279,11 +279,11 @@ class LoopRuns:
         self.require_no_fault(run_id)
         return self.is_executing(run_id) and self._live[run_id].record.ending is None
 
-    def _evict(self, run: LiveRun, is_kept: bool) -> None:
+    def _evict(self, run: LiveRun, is_recorded: bool) -> None:
         """Remove a parked run with its children from memory, unless its parent is still there."""
         if not run.is_parked or run.is_stopped:
             return
-        if not is_kept:
+        if not is_recorded:
             run.is_parked = False
             run.park_when_idle()
         elif not self._keeps_parked and (run.parent is None or run.parent.is_stopped):

@@ -184,12 +184,12 @@ class SqliteStore(RunStore):
             self.batches.put("INSERT OR REPLACE INTO meta (name, value) VALUES ('clock', ?)", op.at)
 
     def expire(self, record: RunRecord, op: OpRecord, then: Callable[[bool], None]) -> None:
-        def decided(is_kept: bool) -> None:
-            if is_kept:
+        def decided(is_recorded: bool) -> None:
+            if is_recorded:
                 record.ops[op.op] = op
             else:
                 self.on_contested()
-            then(is_kept)
+            then(is_recorded)
 
         self.batches.put_unless_contested(TO_OP, *self._op_row(record, op), about=record.no, then=decided)
 
@@ -231,13 +231,13 @@ class SqliteStore(RunStore):
         return number
 
     def park(self, record: RunRecord, wake: float | None, then: Callable[[bool], None]) -> None:
-        def decided(is_kept: bool) -> None:
-            record.is_parked = is_kept
-            if not is_kept:
+        def decided(is_recorded: bool) -> None:
+            record.is_parked = is_recorded
+            if not is_recorded:
                 self.on_contested()
             elif wake is not None:
                 self.on_park(wake)
-            then(is_kept)
+            then(is_recorded)
 
         record.is_parked = True
         self.batches.mark(record.run_id)

@@ -47,7 +47,7 @@ class Statuses:
         try:
             listed = self._store.list_runs(state, session, after, limit)
         except StoreError as error:
-            listed = self._store.list_kept(state, session, after, limit)
+            listed = self._store.list_in_memory(state, session, after, limit)
             if not (error.is_temporary and listed):
                 raise
             return [self._explained(status, error) for status in listed]

@@ -228,9 +228,9 @@ class RunStore:
 
     def list_runs(self, state: RunState | None, of: str | None, after: str, limit: int) -> list[RunStatus]:
         """Return runs, newest first; as `Engine.list_runs`."""
-        return self.list_kept(state, of, after, limit)
+        return self.list_in_memory(state, of, after, limit)
 
-    def list_kept(
+    def list_in_memory(
         self, state: RunState | None, session: str | None, after: str, limit: int
     ) -> list[RunStatus]:
         """Return the runs in memory; otherwise as `list_runs`."""

@@ -52,7 +52,7 @@ class RunProjection:
         """Entries of the open waits, by operation."""
         self._free: list[str] = []
         """Keys of ended waits, which are reused because the server never removes a key."""
-        self._uncounted = self._left = _MOST_BYTES
+        self._countable_left = self._bytes_left = _MOST_BYTES
         self._kinds: dict[str, str] = {}
         self._sent = [NOTHING]
 
@@ -71,8 +71,8 @@ class RunProjection:
         if entry is not None:
             self._changes |= {entry.key: None} if entry.size else {_IS_PARTIAL: True}
             self._free.append(entry.key)
-            self._uncounted += entry.counted
-            self._left += entry.size
+            self._countable_left += entry.counted
+            self._bytes_left += entry.size
 
     def add_child(self, op: str) -> None:
         """Add a child run."""
@@ -95,15 +95,15 @@ class RunProjection:
 
     def _put(self, mark: Mark, counted: int) -> _Entry | None:
         """Add a value to the memo if it has room, and return the entry of its key."""
-        if counted > self._uncounted:
+        if counted > self._countable_left:
             self._changes[_IS_PARTIAL] = True
             return None
         key = self._free.pop() if self._free else f"{MEMO}{mark['number']}"
         text, copy = encode(mark, "a part of a memo")
-        size = len(text) if len(text) <= self._left else 0
+        size = len(text) if len(text) <= self._bytes_left else 0
         self._changes |= {key: copy} if size else {_IS_PARTIAL: True}
-        self._uncounted -= counted
-        self._left -= size
+        self._countable_left -= counted
+        self._bytes_left -= size
         return _Entry(key=key, counted=counted, size=size)
 
 

@@ -159,11 +159,11 @@ async def add_search_attributes(client: Client) -> None:
         EngineError: the server cannot list its attributes, or refuses to add them.
     """
     with of_server():
-        there = await client.operator_service.list_search_attributes(
+        listed = await client.operator_service.list_search_attributes(
             ListSearchAttributesRequest(namespace=client.namespace)
         )
     missing: Any = {
-        key.name: int(key.indexed_value_type) for key in _KEYS if key.name not in there.custom_attributes
+        key.name: int(key.indexed_value_type) for key in _KEYS if key.name not in listed.custom_attributes
     }
     if not missing:
         return
