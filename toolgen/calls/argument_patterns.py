@@ -54,11 +54,11 @@ class _Condition:
     """Values as JSON text, so that they are immutable."""
 
     def holds(self, arguments: Mapping[str, Json], in_doubt: bool) -> bool:
-        found = resolved(arguments, self.place)
+        actual = resolved(arguments, self.place)
         values = [json.loads(text) for text in self.texts]
         if self.kind == "path_prefix":
-            return _is_below(found, values[0], in_doubt)
-        return identity(found) in map(identity, values)
+            return _is_below(actual, values[0], in_doubt)
+        return identity(actual) in map(identity, values)
 
     def describe(self) -> str:
         values = [visible(text) for text in self.texts]
@@ -107,9 +107,11 @@ class ArgumentPattern:
         problems: list[str] = []
         conditions: list[_Condition] = []
         for place, condition in document.items():
-            found = list(_problems(place, condition))
-            problems += [f"{where}{visible(compact(str(place)))}: {problem}" for problem in found]
-            if not found:
+            condition_problems = list(_problems(place, condition))
+            problems += [
+                f"{where}{visible(compact(str(place)))}: {problem}" for problem in condition_problems
+            ]
+            if not condition_problems:
                 [(kind, value)] = condition.items()
                 values = value if kind == "one_of" else [value]
                 conditions.append(_Condition(place=place, kind=kind, texts=tuple(map(compact, values))))

@@ -177,10 +177,10 @@ class Codec(Generic[T]):
                 self.decode_null_as_absent(data, limits)  # records the sensitive values
         if self._literal is None:
             self.type  # noqa: B018  # binds it
-            made = copy(self)
+            literal_codec = copy(self)
             core, config = self._core()
-            made._validate = literal(core, self.schema_json, config)
-            made._hidden, made._literal, self._literal = None, made, made
+            literal_codec._validate = literal(core, self.schema_json, config)
+            literal_codec._hidden, literal_codec._literal, self._literal = None, literal_codec, literal_codec
         return self._literal.decode_null_as_absent(data, limits)
 
     def _core(self) -> tuple[object, CoreConfig | None]:

@@ -37,8 +37,8 @@ def load_memory_toolset(owner: Callable[[CallMeta], object | None]) -> StaticToo
         """Search what was said in earlier conversations with this person."""
         if owner(ctx.meta) is None:
             raise ToolError("memory is not available: this conversation has no known person")
-        found = await ctx.memory.search(query)
-        return {"memories": [entry.shown() for entry in found]}
+        entries = await ctx.memory.search(query)
+        return {"memories": [entry.shown() for entry in entries]}
 
     tool = func_tool(
         load_memory,

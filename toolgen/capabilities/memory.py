@@ -121,8 +121,8 @@ class InMemoryMemoryStore:
     async def search(self, owner: MemoryOwner, query: str, limit: int) -> Sequence[MemoryEntry]:
         words = _words(query)
         own = [entry for (of, _), entries in self._runs.items() if of == owner for entry in entries]
-        found = [(len(words & _words(entry.text)), entry) for entry in reversed(own)]
-        best = sorted((pair for pair in found if pair[0]), key=lambda pair: -pair[0])
+        scored = [(len(words & _words(entry.text)), entry) for entry in reversed(own)]
+        best = sorted((pair for pair in scored if pair[0]), key=lambda pair: -pair[0])
         return [entry for _, entry in best[:limit]]
 
     async def forget(self, *, owner: MemoryOwner | None = None, session_id: str = "") -> int:

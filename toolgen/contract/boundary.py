@@ -334,9 +334,9 @@ async def _wait_for_cancelled(task: asyncio.Task[object], name: str, grace_s: fl
     """
     loop = asyncio.get_running_loop()
     deadline, again = loop.time() + grace_s, None
-    while not task.done() and (left := deadline - loop.time()) > 0:
+    while not task.done() and (seconds := deadline - loop.time()) > 0:
         try:
-            await asyncio.wait({task}, timeout=left)
+            await asyncio.wait({task}, timeout=seconds)
         except asyncio.CancelledError as error:
             again = error
     if not task.done():

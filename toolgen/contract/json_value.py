@@ -75,14 +75,14 @@ def size_of(value: object) -> int:
     while waiting:
         part = waiting.pop()
         if (
-            held := part.values()
+            items := part.values()
             if isinstance(part, dict)
             else part
             if isinstance(part, list | tuple)
             else ()
         ):
-            size += len(held)
-            waiting += [each for each in held if isinstance(each, dict | list | tuple)]
+            size += len(items)
+            waiting += [each for each in items if isinstance(each, dict | list | tuple)]
     return size
 
 

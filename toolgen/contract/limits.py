@@ -145,13 +145,13 @@ def _opens_more(data: bytes | str, most: int) -> bool:
     """Return whether a document has more than `most` opening brackets, including those in strings."""
     if len(data) < _LONG:
         return _count(data, "{") + _count(data, "[") > most
-    left = most  # searching for the next one is 40 times as fast as counting
+    remaining = most  # searching for the next one is 40 times as fast as counting
     for character in "{[":
         wanted = character if isinstance(data, str) else character.encode()
         at = data.find(wanted)  # type: ignore[arg-type]  # of the same type
         while at >= 0:
-            left -= 1
-            if left < 0:
+            remaining -= 1
+            if remaining < 0:
                 return True
             at = data.find(wanted, at + 1)  # type: ignore[arg-type]  # as above
     return False
@@ -174,12 +174,12 @@ def _keys(data: bytes | str) -> int:
 
 def _is_deeper(data: bytes | str, depth: int) -> bool:
     """Return whether arrays and objects are nested deeper than `depth`."""
-    left = b"".join(values.translate(_AS_ARRAYS, _NO_BRACKETS) for values in _values(data))
-    if left.count(b"[") != left.count(b"]"):
+    brackets = b"".join(values.translate(_AS_ARRAYS, _NO_BRACKETS) for values in _values(data))
+    if brackets.count(b"[") != brackets.count(b"]"):
         return False  # not JSON; the decoder rejects it
     for _ in range(depth):
-        left = left.replace(b"[]", b"")
-    return b"[]" in left
+        brackets = brackets.replace(b"[]", b"")
+    return b"[]" in brackets
 
 
 def _values(data: bytes | str) -> Iterator[bytes]:

@@ -38,7 +38,7 @@ def end_head(response: Any) -> None:
     """Record that the head of a response has arrived."""
     stream = response.extensions.get("network_stream")
     if isinstance(stream, _LimitedStream):
-        stream.left = None
+        stream.bytes_left = None
 
 
 class _LimitedBackend:
@@ -64,19 +64,19 @@ class _LimitedStream:
     def __init__(self, stream: Any, refuse: Refuse) -> None:
         self._stream = stream
         self._refuse = refuse
-        self.left: int | None = MOST_HEAD_BYTES
+        self.bytes_left: int | None = MOST_HEAD_BYTES
         """Bytes that may still arrive before the response; None once its head has arrived."""
 
     async def read(self, *args: Any, **options: Any) -> bytes:
-        if self.left is not None and self.left <= 0:
+        if self.bytes_left is not None and self.bytes_left <= 0:
             raise self._refuse(f"more than {MOST_HEAD_BYTES} bytes before its response")
         data: bytes = await self._stream.read(*args, **options)
-        if self.left is not None:
-            self.left -= len(data)
+        if self.bytes_left is not None:
+            self.bytes_left -= len(data)
         return data
 
     async def write(self, *args: Any, **options: Any) -> None:
-        self.left = MOST_HEAD_BYTES
+        self.bytes_left = MOST_HEAD_BYTES
         await self._stream.write(*args, **options)
 
     async def aclose(self) -> None:

@@ -38,7 +38,7 @@ async def awaited(value: T | Awaitable[T]) -> T:
 
 
 def start_task(
-    held: set[asyncio.Task[Any]],
+    tasks: set[asyncio.Task[Any]],
     work: Work[T],
     *,
     name: str | None = None,
@@ -46,8 +46,8 @@ def start_task(
 ) -> asyncio.Task[T]:
     """Start a task and hold it in the set until it ends, because event loops only hold weak references."""
     task = asyncio.get_running_loop().create_task(work, name=name, context=context)
-    held.add(task)
-    task.add_done_callback(held.discard)
+    tasks.add(task)
+    task.add_done_callback(tasks.discard)
     return task
 
 

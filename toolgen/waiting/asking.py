@@ -54,12 +54,12 @@ async def outer_call(waits: WaitRegistry, run_id: str) -> tuple[str, CallDocumen
     )
 
 
-def question_order(asked: Suspended) -> tuple[bool, str, str, str]:
+def question_order(suspended: Suspended) -> tuple[bool, str, str, str]:
     """Return the sort key of a question of a direct call: questions before pending work, outer runs first.
 
     It is the same in every process, so that the first question of a call is the same everywhere.
     """
-    return asked.kind == "pending", asked.run_id, asked.tool_call_id, asked.id
+    return suspended.kind == "pending", suspended.run_id, suspended.tool_call_id, suspended.id
 
 
 async def open_questions(waits: WaitRegistry, status: RunStatus, call: CallDocument) -> tuple[Suspended, ...]:

@@ -100,11 +100,11 @@ def grant_schema(spec: ToolSpec, options: WaitOptions) -> dict[str, Json]:
     }
 
 
-def without_grant(asked: Suspended) -> dict[str, Json]:
+def without_grant(suspended: Suspended) -> dict[str, Json]:
     """Return the answer schema for a peer, without `grant`."""
-    schema = asked.answer_schema
+    schema = suspended.answer_schema
     properties = schema.get("properties", {})
-    if asked.kind != "confirmation" or GRANT not in properties:
+    if suspended.kind != "confirmation" or GRANT not in properties:
         return dict(schema)
     return {**schema, "properties": {name: part for name, part in properties.items() if name != GRANT}}
 

@@ -17,15 +17,15 @@ AnswerRule: TypeAlias = Callable[[Suspended, Json, str], str | Awaitable[str]]
 """Returns why a person must not give an answer to a suspended call, or "": `rule(asked, answer, by)`."""
 
 
-def requester_may_not_approve(asked: Suspended, answer: Json, by: str) -> str:
+def requester_may_not_approve(suspended: Suspended, answer: Json, by: str) -> str:
     """Reject an approval by the person who asked for the call, or if one of the two has no name."""
-    if asked.kind != "confirmation" or not isinstance(answer, dict) or answer.get("approved") is not True:
+    if suspended.kind != "confirmation" or not isinstance(answer, dict) or answer.get("approved") is not True:
         return ""
     if not by:
         return "the approver must not be the requester, but the answer does not name the approver"
-    if not asked.requested_by:
+    if not suspended.requested_by:
         return "the approver must not be the requester, but the call does not name its requester"
-    return "the requester of the call must not approve it" if by == asked.requested_by else ""
+    return "the requester of the call must not approve it" if by == suspended.requested_by else ""
 
 
 @frozen_record

@@ -76,7 +76,7 @@ def _call(
     )
     if tool is None and sensitive_tools(snapshot).streamed is not None:
         start = replace(start, arguments=None)  # it is unknown which arguments are sensitive
-    made: StepCall = {
+    step_call: StepCall = {
         "id": id_,
         "name": call.name,
         "arguments": arguments,
@@ -88,8 +88,8 @@ def _call(
         "start": as_json(start),
     }
     if tool is not None and (key := _sequential_key(tool, arguments)):
-        made["sequential_key"] = key
-    return made
+        step_call["sequential_key"] = key
+    return step_call
 
 
 def _sequential_key(tool: RegisteredTool, arguments: str) -> str:

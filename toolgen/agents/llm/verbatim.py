@@ -79,12 +79,12 @@ class _Responses(VerbatimModel):
         settings: ModelSettings | None,
         parameters: ModelRequestParameters,
     ) -> tuple[ModelSettings | None, ModelRequestParameters]:
-        made: Any = dict(settings or {})
-        made["openai_native_tools"] = [
-            *made.get("openai_native_tools", ()),
+        merged: Any = dict(settings or {})
+        merged["openai_native_tools"] = [
+            *merged.get("openai_native_tools", ()),
             *(tool.document for tool in tools),
         ]
-        return made, parameters
+        return merged, parameters
 
 
 class _Anthropic(VerbatimModel):

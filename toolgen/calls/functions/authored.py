@@ -103,12 +103,12 @@ def authored_codec(codec: TypeCodec, schema: Mapping[str, object], problems: lis
     """
     closed = {**schema, "additionalProperties": False}
     try:
-        made = AuthoredCodec(codec.type, codec.name, closed)
+        authored = AuthoredCodec(codec.type, codec.name, closed)
     except (ValueError, TypeError, RecursionError) as error:
         problems.append(f"input_schema cannot be used: {str(error).partition(chr(10))[0]}")
         return codec
     problems.extend(_problems(codec, schema))
-    return made
+    return authored
 
 
 def _problems(codec: TypeCodec, schema: Mapping[str, Any]) -> Iterator[str]:

@@ -190,11 +190,13 @@ def json_schema_codec(schema: Mapping[str, Any] | bool, name: str, *, bounds_pat
         ToolgenError: it is not a valid schema, or refers to another document; or the extra `jsonschema` is
             not installed.
     """
-    made = rules_class(f"the JSON Schema of {name} needs a JSON Schema validator, which is not installed")
+    rules_type = rules_class(
+        f"the JSON Schema of {name} needs a JSON Schema validator, which is not installed"
+    )
     if isinstance(schema, bool):  # boolean schemas, JSON Schema 2020-12 Core 4.3.2
         schema = {} if schema else {"not": {}}
     try:
-        rules = made(schema, reads_dialect=True, bounds_patterns=bounds_patterns)
+        rules = rules_type(schema, reads_dialect=True, bounds_patterns=bounds_patterns)
         return _JsonCodec(name, compact(dict(schema)), rules)
     except (ValueError, TypeError, RecursionError) as error:
         reason = str(error).partition("\n")[0]

@@ -255,14 +255,14 @@ def _codec(
         while attribute in fields:
             attribute += "_"
         attributes[parameter.name], fields[attribute] = attribute, parameter
-    held: dict[str, TypeCodec] = {}  # all threads share one class
+    codecs: dict[str, TypeCodec] = {}  # all threads share one class
 
-    def made() -> TypeCodec:
-        return held.get("") or held.setdefault("", _payload_codec(name, title, fields))
+    def create() -> TypeCodec:
+        return codecs.get("") or codecs.setdefault("", _payload_codec(name, title, fields))
 
     try:
         is_known = not problems and all(_is_known(parameter, at) for at, parameter in fields.items())
-        codec = deferred(made) if is_known else made()
+        codec = deferred(create) if is_known else create()
     except Exception as error:  # noqa: BLE001 - as in `func_error`; it is a problem of the registration
         before = len(problems)
         for parameter in parameters:
@@ -328,9 +328,9 @@ def _result(name: str, read: TypedFunction, problems: list[str]) -> TypeCodec | 
     try:
         type_ = _plain(read.result)
         type_name, texts = class_name(name or "function", "result"), read.docstring.result
-        made: Callable[[], TypeCodec]
-        made = partial(TypeCodec, type_, type_name, is_result=True, description=texts)
-        return deferred(made) if _holds(_is_plain_result, type_) else made()
+        create: Callable[[], TypeCodec]
+        create = partial(TypeCodec, type_, type_name, is_result=True, description=texts)
+        return deferred(create) if _holds(_is_plain_result, type_) else create()
     except Exception as error:  # noqa: BLE001 - as in `func_error`; it is a problem of the registration
         problems.append(f"the result type has no JSON Schema: {error}")
         return None
