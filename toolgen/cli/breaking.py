@@ -343,7 +343,8 @@ def _summary(compared: _Comparison, verdicts: Sequence[Verdict], refused: int) -
     parts = [f"{changes} since {compared.before.name}", f"{refused or 'none'} refused"]
     parts += [f"{weakened} {'weakens' if weakened == 1 else 'weaken'} a guard"] if weakened else []
     parts += [f"{undecided} undecided"] if undecided else []
-    return f"{', '.join(parts)}. {_needed_version(compared)}; {_version_change(compared)}."
+    guards = " Accept each weaker guard with d.Breaks(…) or --allow." if weakened else ""
+    return f"{', '.join(parts)}. {_needed_version(compared)}; {_version_change(compared)}.{guards}"
 
 
 def _needed_version(compared: _Comparison) -> str:
