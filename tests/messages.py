@@ -12,6 +12,8 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from tests.sources import trees
+
 ROOT = Path(__file__).parents[1]
 KEPT = Path(__file__).with_name("messages.txt")
 QUOTED = re.compile(r'"((?:[^"\\\n]|\\.)*)"|`([^`]*)`|>([^<>{}=;]+)<')
@@ -46,10 +48,10 @@ def one_line(text: str) -> str:
 
 def python_texts(file: Path) -> Iterator[str]:
     """Yield the literals of a file that are no docstrings, in order; a formatted text counts as one."""
-    tree = ast.parse(file.read_text("utf-8"))
-    left_out = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    nodes = list(ast.walk(trees()[file.relative_to(ROOT / "toolgen").as_posix()]))
+    left_out = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
     found: list[tuple[int, int, str]] = []
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.JoinedStr):
             left_out |= {id(part) for part in ast.walk(node)}
             found.append((node.lineno, node.col_offset, formatted(node)))

@@ -19,6 +19,7 @@ from typing import Any
 from typer.main import get_command
 
 import toolgen
+from tests.sources import trees
 from toolgen.adapters.http.problems import PROBLEMS
 from toolgen.catalog.reader import format_schema as catalog_schema
 from toolgen.cli import mcp_settings
@@ -72,15 +73,9 @@ def _openapi() -> dict[str, Any]:
     return document
 
 
-@cache
-def _trees() -> dict[str, ast.Module]:
-    files = sorted(PACKAGE.rglob("*.py"))
-    return {str(file.relative_to(PACKAGE)): ast.parse(file.read_text("utf-8")) for file in files}
-
-
 def _formats() -> Iterator[str]:
     """Yield the constants that number a format."""
-    for path, tree in _trees().items():
+    for path, tree in trees().items():
         for node in tree.body:
             match node:
                 case ast.AnnAssign(
@@ -150,7 +145,7 @@ def _choices(option: Any) -> list[str]:
 
 def _summaries() -> Iterator[str]:
     """Yield the last lines of commands, with `…` for what is filled in."""
-    for path, tree in _trees().items():
+    for path, tree in trees().items():
         for node in ast.walk(tree) if path.startswith("cli/") else ():
             match node:
                 case (
@@ -169,19 +164,21 @@ def _text(node: ast.expr) -> str:
 @cache
 def _texts() -> set[str]:
     """Return the constant texts of the package."""
-    nodes = [node for tree in _trees().values() for node in ast.walk(tree)]
+    nodes = [node for tree in trees().values() for node in ast.walk(tree)]
     return {node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)}
 
 
 def _names() -> list[str]:
-    modules = {"toolgen." + re.sub(r"(/__init__)?\.py$", "", path).replace("/", ".") for path in _trees()}
+    modules = {"toolgen." + re.sub(r"(/__init__)?\.py$", "", path).replace("/", ".") for path in trees()}
     return sorted({text for text in _texts() if _NAMES.fullmatch(text)} - modules)
 
 
 def _documents() -> Iterator[str]:
-    for path, tree in _trees().items():
+    for path, tree in trees().items():
+        if not _DOCUMENTS.match(path):
+            continue
         words = {word for node in ast.walk(tree) for word in _keys(node) if _WORD.fullmatch(word)}
-        if words and _DOCUMENTS.match(path):
+        if words:
             yield f"{path}: {', '.join(sorted(words))}"
 
 

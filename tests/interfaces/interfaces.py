@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any, Final, get_args
 
@@ -63,15 +64,24 @@ def _import_kinds() -> list[str]:
 
 
 def _calls(path: Path) -> Iterator[ast.Call]:
-    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-        if isinstance(node, ast.Call):
-            yield node
+    yield from _calls_of(path.read_text("utf-8"))
+
+
+@cache
+def _calls_of(text: str) -> list[ast.Call]:
+    return [node for node in ast.walk(_parsed(text)) if isinstance(node, ast.Call)]
+
+
+@cache
+def _parsed(text: str) -> ast.Module:
+    """Return the tree of a text, which is that of a file and of its copies."""
+    return ast.parse(text)
 
 
 def _classes(path: Path, name: str) -> Iterator[ast.ClassDef]:
     text = path.read_text("utf-8")
     if re.search(rf"^class {name}\b", text, re.M):
-        for node in ast.parse(text).body:
+        for node in _parsed(text).body:
             if isinstance(node, ast.ClassDef) and re.fullmatch(name, node.name):
                 yield node
 

@@ -6,6 +6,7 @@ import re
 import tomllib
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -13,6 +14,7 @@ SUMMARY: Final = re.compile(r"(?<=<!-- from tests/interfaces/table.toml -->\n).*
 """The place in the document that `summary` fills."""
 
 
+@cache
 def read_table() -> dict[str, Any]:
     """Return the table: `classes` with what each means, and `rows`."""
     return tomllib.loads(Path(__file__).with_name("table.toml").read_text("utf-8"))
