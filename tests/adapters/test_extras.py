@@ -9,9 +9,11 @@ import pytest
 
 PACKAGES = [
     ("import toolgen.adapters.http", "starlette", "serve"),
-    ("import toolgen.adapters.http.serving", "uvicorn", "serve"),
+    pytest.param("import toolgen.adapters.http.serving", "uvicorn", "serve", marks=pytest.mark.exhaustive),
     ("from toolgen.events import ToolSpans as T; T()", "opentelemetry", "otel"),
-    ("from toolgen.events import Metrics as M; M()", "opentelemetry", "otel"),
+    pytest.param(
+        "from toolgen.events import Metrics as M; M()", "opentelemetry", "otel", marks=pytest.mark.exhaustive
+    ),
     pytest.param("import toolgen.adapters.postgres", "psycopg", "postgres", marks=pytest.mark.exhaustive),
     pytest.param("import toolgen.engines.temporal", "temporalio", "temporal", marks=pytest.mark.exhaustive),
     pytest.param("import toolgen.adapters.fastmcp", "anyio", "fastmcp", marks=pytest.mark.exhaustive),

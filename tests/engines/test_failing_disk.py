@@ -13,6 +13,7 @@ from typing import Any, Final
 import pytest
 
 from tests.failing_disk import break_disk, printed, repair_disk
+from tests.selection import diagonal
 from toolgen.contract.json_value import Json
 from toolgen.engines import Activity, ActivityInfo, InProcessEngine
 from toolgen.stores import StoreDiskError, StoreError
@@ -89,7 +90,9 @@ def _lines(folder: Path, run_id: str, error: int, calls: str) -> Sequence[Sequen
     return [line.split("|") for line in printed(__name__, folder, run_id, error, calls).splitlines()]
 
 
-@pytest.mark.parametrize("run_id", ["child", "work", "end", "store"])
+@pytest.mark.parametrize(
+    "run_id", ["child", pytest.param("work", marks=pytest.mark.exhaustive), "end", "store"]
+)
 def test_a_run_whose_journal_cannot_be_read_stands_still_and_goes_on(tmp_path: Path, run_id: str) -> None:
     """It was stalled until the worker was started again, and its file was said to be damaged."""
     lines = _lines(tmp_path, run_id, errno.EIO, "r")
@@ -107,14 +110,16 @@ def test_a_run_whose_journal_cannot_be_read_stands_still_and_goes_on(tmp_path: P
 
 
 @pytest.mark.parametrize(
-    ("error", "why"),
-    [
-        (errno.EIO, "the disk of a store of the runtime fails"),
-        (errno.EROFS, "a store of the runtime cannot be written to"),
-        (errno.ENOSPC, "a store of the runtime is out of space"),
-    ],
+    ("run_id", "error", "why"),
+    diagonal(
+        ["child", "call"],
+        [
+            (errno.EIO, "the disk of a store of the runtime fails"),
+            (errno.EROFS, "a store of the runtime cannot be written to"),
+            (errno.ENOSPC, "a store of the runtime is out of space"),
+        ],
+    ),
 )
-@pytest.mark.parametrize("run_id", ["child", "call"])
 def test_a_run_whose_journal_cannot_be_written_stands_still_and_goes_on(
     tmp_path: Path, run_id: str, error: int, why: str
 ) -> None:

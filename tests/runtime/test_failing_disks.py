@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.failing_disk import break_disk, printed, repair_disk
+from tests.selection import diagonal
 from toolgen.engines.in_process.sqlite_tables import FORMAT
 from toolgen.stores import StoreError
 from toolgen.stores.sqlite_file import SqliteFile
@@ -50,8 +51,7 @@ async def main(folder: Path, error: int, calls: str, names: str, every: int) -> 
         await _tell(file, what)
 
 
-@pytest.mark.parametrize("names", ["runs.db", "runs.db-wal"])
-@pytest.mark.parametrize("every", [1, 2, 3])
+@pytest.mark.parametrize(("every", "names"), diagonal([1, 2, 3], ["runs.db", "runs.db-wal"]))
 def test_a_file_that_cannot_be_read_for_a_while_is_not_called_damaged(
     tmp_path: Path, names: str, every: int
 ) -> None:
@@ -73,7 +73,7 @@ def test_a_file_that_cannot_be_read_for_a_while_is_not_called_damaged(
         (errno.EIO, "w", "StoreDiskError", FAILING),
         (errno.EROFS, "w", "StoreReadOnlyError", "mount its disk for writing"),
         (errno.ENOSPC, "w", "StoreFullError", "free space on its disk"),
-        (errno.EIO, "s", "StoreDiskError", FAILING),
+        pytest.param(errno.EIO, "s", "StoreDiskError", FAILING, marks=pytest.mark.exhaustive),
     ],
 )
 def test_each_way_in_which_a_disk_does_not_take_what_is_written_has_its_hint(

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.failing_disk import break_disk, printed, repair_disk
+from tests.selection import diagonal
 from toolgen.engines.in_process.sqlite_tables import FORMAT
 from toolgen.stores import StoreDiskError
 from toolgen.stores.sqlite_batches import SqliteBatches
@@ -59,16 +60,14 @@ async def in_batches(folder: Path, calls: str, names: str) -> None:
     await batches.close()
 
 
-@pytest.mark.parametrize("names", ["steps.db-wal", "*"])
-@pytest.mark.parametrize("calls", ["s", "sr"])
+@pytest.mark.parametrize(("calls", "names"), diagonal(["s", "sr"], ["steps.db-wal", "*"]))
 def test_a_step_whose_commit_was_not_synced_has_changed_nothing(
     tmp_path: Path, calls: str, names: str
 ) -> None:
     assert printed(__name__, tmp_path, "in_steps", calls, names).split() == ["1", "2"]
 
 
-@pytest.mark.parametrize("names", ["batches.db-wal", "*"])
-@pytest.mark.parametrize("calls", ["s", "sr"])
+@pytest.mark.parametrize(("calls", "names"), diagonal(["s", "sr"], ["batches.db-wal", "*"]))
 def test_a_batch_that_was_not_synced_is_written_once_and_no_file_is_called_damaged(
     tmp_path: Path, calls: str, names: str
 ) -> None:
