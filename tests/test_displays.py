@@ -176,7 +176,7 @@ def test_changes_of_imported_sources(text: str, shown: str, tmp_path: Any) -> No
     effect = Effect(
         kind="conflict", subject="x", file=tmp_path / "d.py", place=f"tool:{text}", now="b", was=text
     )
-    assert f": tool:{shown}: the tool called {text!r} and" in effect.note
+    assert f": tool:{shown}: the tool sent {text!r} and" in effect.note
     assert effect.finding("text").message == effect.text
 
 

@@ -17,7 +17,8 @@ from .agent_commands import chat, run_turn
 from .artifact_commands import artifacts_app
 from .breaking_command import breaking, diff
 from .catalog_commands import lint, schema
-from .command_groups import AsJson, Commands, Config, ListingFormat, exit_after, mcp_app, runs_app, tools_app
+from .command_groups import AsJson, Config, ListingFormat, exit_after, mcp_app, runs_app, tools_app
+from .command_list import Commands, narrowed
 from .config import find_project, with_typescript
 from .grant_commands import grants_app
 from .import_command import OutputFormat, import_source
@@ -52,7 +53,7 @@ ParentToolCall = Annotated[str, typer.Option(help="parent_tool_call_id of the ca
 def run(args: Sequence[str]) -> int:
     """Run one command and return its exit code."""
     try:
-        get_command(app)(list(args), prog_name="toolgen")
+        get_command(narrowed(app, args))(list(args), prog_name="toolgen")
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else 0
     return 0

@@ -1,46 +1,14 @@
-"""The groups of commands: the top level, and `toolgen runs`, `toolgen mcp` and `toolgen tools`."""
+"""The commands below `toolgen runs`, `toolgen mcp` and `toolgen tools`, and their options."""
 
 import sys
 from collections.abc import Coroutine
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal, NoReturn
+from typing import Annotated, Any, Literal, NoReturn
 
 import typer
-from typer.core import TyperGroup
 
 from .config import find_project
 from .terminal import Listing
-
-_SECTIONS: Final = {
-    "Create tools": ("init", "import", "gen", "stubs", "test"),
-    "Review tools": ("lint", "breaking", "diff", "schema", "explain"),
-    "Call tools and run agents": ("call", "run", "chat", "approve"),
-    "Serve": ("serve", "mcp", "worker"),
-    "Operate": ("runs", "tools", "grants", "artifacts"),
-}
-"""Sections of `toolgen --help`, with their commands in the order in which a project needs them."""
-
-
-class Commands(TyperGroup):
-    """The commands; for a longer word such as `generate`, the error suggests the command `gen`."""
-
-    def list_commands(self, ctx: Any) -> list[str]:
-        """Return the names of the commands in the order of the help."""
-        names = [name for section in _SECTIONS.values() for name in section]
-        return [*names, *(name for name in self.commands if name not in names)]
-
-    def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """Write each section with the whole first paragraph of each command."""
-        for title, names in _SECTIONS.items():
-            with formatter.section(title):
-                formatter.write_dl([(name, self.commands[name].get_short_help_str(1000)) for name in names])
-
-    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """Return the command of a word; for an unknown word, suggest the command that it begins with."""
-        meant = [name for name in self.commands if args and args[0].startswith(name)]
-        if meant and args[0] not in self.commands:
-            ctx.fail(f"No such command {args[0]!r}. Did you mean {meant[0]!r}?")
-        return super().resolve_command(ctx, args)
 
 
 def exit_after(work: Coroutine[Any, Any, int]) -> NoReturn:

@@ -32,7 +32,7 @@ def resolved(document: object, pointer: str) -> Any:
     """Return the value at a JSON Pointer, or `ABSENT` (RFC 6901, section 4)."""
     at: Any = document
     for token in tokens_of(pointer):
-        if isinstance(at, dict | Mapping) and token in at:
+        if isinstance(at, (dict, Mapping)) and token in at:
             at = at[token]
         elif isinstance(at, list) and _PLACE.fullmatch(token) and int(token) < len(at):
             at = at[int(token)]

@@ -10,6 +10,8 @@ from typing import Any, Final, TypeAlias
 
 _compact: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 """Created once, because `json.dumps` with these options creates an encoder each time."""
+_quoted: Final = json.encoder.encode_basestring
+"""Returns a text as JSON; an encoder would look for its type first."""
 _HEAD: Final = 1_000
 _HTML: Final = re.compile(rb"(?:\xef\xbb\xbf)?\s*<(?:!doctype\s+html|html|head|body)\b", re.IGNORECASE)
 HTML_HINT: Final = "it is a web page; save the JSON itself, which the page may link as 'raw' or 'download'"
@@ -25,12 +27,14 @@ def compact(value: Json) -> str:
 
 def indented(value: Any, margin: str = "\n") -> str:
     """Return JSON with a line for each value, like `json.dumps` with an indent of two, but faster."""
+    if isinstance(value, str):
+        return _quoted(value)
     inner = f"{margin}  "
     if isinstance(value, dict) and value:
         texts = map(indented, value.values(), repeat(inner))  # one frame per level
-        lines = [f"{_compact(key)}: {text}" for key, text in zip(value, list(texts), strict=True)]
+        lines = [f"{_quoted(key)}: {text}" for key, text in zip(value, list(texts), strict=True)]
         return f"{{{inner}{f',{inner}'.join(lines)}{margin}}}"
-    if isinstance(value, list | tuple) and value:
+    if isinstance(value, (list, tuple)) and value:
         return f"[{inner}{f',{inner}'.join(map(indented, value, repeat(inner)))}{margin}]"
     return _compact(value)
 
@@ -64,7 +68,7 @@ def values_in(value: object) -> Iterator[object]:
         yield part
         if isinstance(part, dict):
             waiting += part.values()
-        elif isinstance(part, list | tuple):
+        elif isinstance(part, (list, tuple)):
             waiting += part
 
 
@@ -78,11 +82,11 @@ def size_of(value: object) -> int:
             items := part.values()
             if isinstance(part, dict)
             else part
-            if isinstance(part, list | tuple)
+            if isinstance(part, (list, tuple))
             else ()
         ):
             size += len(items)
-            waiting += [each for each in items if isinstance(each, dict | list | tuple)]
+            waiting += [each for each in items if isinstance(each, (dict, list, tuple))]
     return size
 
 

@@ -32,6 +32,10 @@ def check_type(type_: Part) -> None:
         raise NotExpressibleError(fault)
 
 
+_HOLDER: Final = "TypeOfTheAttributeThatIsChecked"
+"""A name that no enumeration of a document has."""
+
+
 @lru_cache(4_096)
 def _fault_of(type_: Part) -> str:
     """Return why a type is not allowed for attributes; "" if it is.
@@ -40,7 +44,7 @@ def _fault_of(type_: Part) -> str:
     """
     attribute = call("Attribute", literal("x"), type_, Text("X."))
     try:
-        check_tool("tools", call("Tool", literal("find"), Text("Find."), call("Args", attribute)))
+        _checked([("x", call("Type", literal(_HOLDER), Text("X."), attribute))])
     except NotExpressibleError as error:
         return str(error)
     return ""
@@ -68,11 +72,19 @@ def check_service(service: ClauseCall, types: Iterable[tuple[str, ClauseCall]] =
     Raises:
         NotExpressibleError: A design cannot contain the service.
     """
+    return _checked([*types, ("service", service)])
+
+
+def _checked(statements: Iterable[tuple[str, ClauseCall]]) -> Any:
+    """Return the checked design of some variables.
+
+    Raises:
+        NotExpressibleError: a design may not hold them.
+    """
     builder = _Builder()
-    for name, type_ in types:
-        builder.add(name, type_)
-    named = [*builder.named.values()]
-    design = dsl.Design("tools", "Tools.", *named, builder.add("service", service))
+    for name, part in statements:
+        builder.add(name, part)
+    design = dsl.Design("tools", "Tools.", *builder.named.values())
     evaluation = dsl.build(design)
     if evaluation.design is None:
         errors = (finding.message for finding in evaluation.diagnostics if not finding.is_warning)

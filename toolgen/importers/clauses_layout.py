@@ -113,7 +113,7 @@ def parts_in(part: Part | Named) -> Iterator[Part]:
         if isinstance(part, Named):
             part = part.value
         yield part
-        waiting += part.parts if isinstance(part, ClauseCall | Items) else ()
+        waiting += part.parts if isinstance(part, (ClauseCall, Items)) else ()
 
 
 def _arguments(parts: tuple[Part | Named, ...]) -> Iterator[str]:

@@ -186,18 +186,14 @@ class _Rules:
                 return f"{missing[0]!r} is required, but one part of it does not allow this property"
         named = [(_map(schema, "properties"), place) for schema, place in parts]
         for key in required if depth else ():
-            candidates = [
-                (properties[key], f"{place}/properties/{escaped(key)}")
-                for properties, place in named
-                if key in properties
-            ]
+            candidates = [(properties[key], place) for properties, place in named if key in properties]
             if (
                 len(candidates) == 1
                 and isinstance(candidates[0][0], dict)
                 and _JOINING.isdisjoint(candidates[0][0])
             ):
                 continue
-            inner = self._parts(candidates)
+            inner = self._parts([(part, f"{place}/properties/{escaped(key)}") for part, place in candidates])
             if (len(candidates) > 1 or False in (part for part, _ in inner)) and (
                 reason := self._refusal(inner, depth - 1)
             ):
@@ -214,7 +210,7 @@ class _Rules:
         for part, place in parts:
             for word in _UNIONS:
                 branches = _list(part, word)
-                if not branches or len(branches) > _MOST_BRANCHES:
+                if len(branches) > _MOST_BRANCHES or not branches or any(map(_refuses_nothing, branches)):
                     continue
                 first = ""
                 for n, branch in enumerate(branches):
@@ -227,10 +223,14 @@ class _Rules:
         return ""
 
 
+def _refuses_nothing(schema: object) -> bool:
+    return isinstance(schema, dict) and CONSTRAINTS.isdisjoint(schema)
+
+
 def _types(schema: dict[str, Any], is_nullable: bool) -> frozenset[str]:
     """Return the JSON types that a schema accepts; a number can be an integer."""
     kinds = schema.get("type", [])
-    if not isinstance(kinds, str | list) or not kinds:
+    if not isinstance(kinds, (str, list)) or not kinds:
         return _TYPES
     types = {str(each) for each in named_types(kinds)}
     types |= {"integer"} if "number" in types else set()

@@ -132,6 +132,7 @@ class _Importer:
         """Names of services by their servers."""
         self._options = options
         self._findings: list[Finding] = list(document.findings)
+        self._find = partial(_add_finding, self._findings)  # a method would be a cycle of all that is read
         self._components = Components(api)
         self._module = OpenAPIModule(name, names, _about(api, name), _tags(api))
         self._types = TypeBook(self._components, name, names, self._find)
@@ -343,8 +344,11 @@ class _Importer:
         clauses = call("BindTo", literal(name)), *fact_clauses(facts, name), *example
         return call("Tool", literal(name), Text(description), *clauses, *named)
 
-    def _find(self, code: Code, pointer: str, message: str, hint: str = "", *, tool: str = "") -> None:
-        self._findings.append(finding_at(code, pointer, message, hint=hint, tool=tool))
+
+def _add_finding(
+    findings: list[Finding], code: Code, pointer: str, message: str, hint: str = "", *, tool: str = ""
+) -> None:
+    findings.append(finding_at(code, pointer, message, hint=hint, tool=tool))
 
 
 def _key(servers: tuple[ClauseCall, ...]) -> tuple[str, ...]:

@@ -53,9 +53,10 @@ class Components:
 
     def __init__(self, api: API) -> None:
         self.api = api
-        self.alternatives = Alternatives(api, self.tags)
+        self.alternatives = Alternatives(api)
         self._facts: dict[str, Facts] = {}
         self._differs: dict[tuple[str, Direction], bool] = {}
+        self._leading: dict[tuple[str, Direction], tuple[str | None, ...]] = {}
         self._canonical: dict[str, str] = {}
 
     def canonical(self, address: str) -> str:
@@ -159,7 +160,7 @@ class Components:
                     continue
                 if self._differs.get((at, direction)):
                     is_found = True
-                for target in self._marked_or_targets(at, direction):
+                for target in self._steps(at, direction):
                     is_found |= target is None
                     if target is not None and target not in seen:
                         seen.add(target)
@@ -170,6 +171,13 @@ class Components:
                 )
             )
         return direction if self._differs[address, direction] else ""
+
+    def _steps(self, address: str, direction: Direction) -> tuple[str | None, ...]:
+        """Return what `_marked_or_targets` yields for a schema, which many others lead to."""
+        key = address, direction
+        if key not in self._leading:
+            self._leading[key] = tuple(dict.fromkeys(self._marked_or_targets(address, direction)))
+        return self._leading[key]
 
     def _marked_or_targets(self, address: str, direction: Direction) -> Iterator[str | None]:
         """Yield None for each place that depends on the direction, and the addresses that a schema refers to.
@@ -183,13 +191,17 @@ class Components:
             if not isinstance(part, dict):
                 continue
             is_typed = direction == "in" and text(part.get("format")) in REQUEST_FORMATS
-            if hides_property(part, direction) or is_typed or self.alternatives.overlap(part, place):
+            if hides_property(part, direction) or is_typed or self.overlap(part, place):
                 yield None
             if isinstance(reference := part.get("$ref"), str):
                 target = self.api.target(reference, joined(place, "$ref"))
                 if target is not None:
                     yield self.canonical(target)
             waiting += [(inner, joined(place, *tokens)) for tokens, inner in children(part)]
+
+    def overlap(self, schema: dict[str, object], place: str) -> bool:
+        """Return whether a value may fit two branches of the `oneOf` of a schema."""
+        return self.alternatives.overlap(schema, place, self.tags)
 
     def tags(
         self, schema: dict[str, object], branches: list[object], place: str

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Final
 
 from toolgen.contract.json_pointer import definition_of, tokens_of
@@ -109,9 +110,7 @@ class Cutter:
             UnreadableError: A reference is dangling, or a text in it cannot be displayed.
         """
         cut = Cut(place=place, direction=direction)
-        translator = Translator(
-            self._components, direction, lambda *to: self._refer(cut, translator, *to), inlines=True
-        )
+        translator = Translator(self._components, direction, partial(self._refer, cut), inlines=True)
         cut.schema = shown(translator.translated(schema, place), place)
         return cut
 
@@ -124,9 +123,7 @@ class Cutter:
             UnreadableError: A reference is dangling, or a text cannot be displayed.
         """
         cut = Cut(direction=direction, properties=dict(properties))
-        translator = Translator(
-            self._components, direction, lambda *to: self._refer(cut, translator, *to), inlines=True
-        )
+        translator = Translator(self._components, direction, partial(self._refer, cut), inlines=True)
         parts = {name: shown(translator.translated(*part), part[1]) for name, part in properties.items()}
         cut.schema = {"type": "object", "properties": parts, "additionalProperties": False}
         if needed := list(required):

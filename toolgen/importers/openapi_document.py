@@ -140,7 +140,7 @@ class API:
 
     def schema(self, value: object, place: str) -> dict[str, object] | bool:
         """Return a schema; if the value is not a schema, accept anything and record it in `dangling`."""
-        if isinstance(value, dict | bool):
+        if isinstance(value, (dict, bool)):
             return value
         error = UnreadableError(place, f"expected a schema, not {a_kind(value)}", "write a schema")
         self.dangling.setdefault(place, error)

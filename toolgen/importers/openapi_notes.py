@@ -64,6 +64,8 @@ class SchemaLedger:
         self._api = components.api
         self._types = frozenset(types)
         self._root = {"$defs": built.schemas()}
+        self._last: tuple[tuple[str, ...], Notes] | None = None
+        """The classes that were read last, with their notes."""
         self._looked: set[str] = set()
         self._meant: dict[str, None] = {}
         self._foreign: dict[str, None] = {}
@@ -76,9 +78,9 @@ class SchemaLedger:
         lost: dict[str, dict[str, list[str]]] = {}
         seen: set[str] = set()
         for source in sources:
-            notes = self._written(source.written)
-            for place, keyword, value, pointer in self._notes_in(source) if notes else ():
-                if pointer in seen or notes is None or notes.hold(place, keyword, value):
+            written = tuple(name for name in source.written if name in self._root["$defs"])
+            for place, keyword, value, pointer in self._notes_in(source) if written else ():
+                if pointer in seen or self._notes_of(written).hold(place, keyword, value):
                     continue
                 named = missing | odd if keyword in ("example", "examples") else missing
                 if pointer not in odd and named.isdisjoint(_above(pointer)):
@@ -170,10 +172,12 @@ class SchemaLedger:
                 message = f"the discriminator cannot be read for {first_of(faults, '; ')}"
                 yield finding_at(codes.LEFT_OUT, place, message, hint=_MAPPING_HINT)
 
-    def _written(self, names: Iterable[str]) -> Notes | None:
-        """Return the notes of classes in the design; None if none of the classes exists."""
-        written = [self._root["$defs"][name] for name in names if name in self._root["$defs"]]
-        return notes_of(self._root, {"allOf": written}, self._types) if written else None
+    def _notes_of(self, classes: tuple[str, ...]) -> Notes:
+        """Return the notes of classes in the design, read once for consecutive equal classes."""
+        if self._last is None or self._last[0] != classes:
+            parts = [self._root["$defs"][name] for name in classes]
+            self._last = classes, notes_of(self._root, {"allOf": parts}, self._types)
+        return self._last[1]
 
     def _notes_in(self, source: NotedSchema) -> Iterator[tuple[Place, str, Json, str]]:
         """Yield place, keyword, value and address of each note in a schema, without notes of other types."""

@@ -33,6 +33,7 @@ _LABELS: Final = frozenset(LABELS)
 BESIDE_REFERENCES: Final = ("title", "description", "default", "examples", "deprecated")
 """Keywords that are used next to a reference of OpenAPI 3.0, besides `nullable`; all others are ignored."""
 _BESIDE: Final = ("$ref", "nullable", "example", *BESIDE_REFERENCES)
+_EXCLUSIVE: Final = frozenset(["exclusiveMinimum", "exclusiveMaximum"])
 _NOTES: Final = ("title", "description", "examples", "deprecated")
 """Annotations of a branch next to null that apply to the whole value. A default would be sent."""
 _DEEPEST: Final = 90
@@ -49,8 +50,11 @@ class Tag:
     values: tuple[TagValue, ...]
 
 
-Refer: TypeAlias = Callable[[str, Tag | None], dict[str, object]]
-"""Returns the replacement for a reference to an address, possibly as a branch of a union with a tag."""
+Refer: TypeAlias = Callable[["Translator", str, Tag | None], dict[str, object]]
+"""Returns the replacement for a reference to an address, possibly as a branch of a union with a tag.
+
+It receives the translator, because a function that holds it would be a cycle for the garbage collector.
+"""
 
 
 class Translator:
@@ -72,8 +76,8 @@ class Translator:
         Raises:
             UnreadableError: A reference is dangling, or leaves the document.
         """
-        if not isinstance(schema := self._api.schema(schema, place), dict):
-            return schema
+        if not isinstance(schema, dict):
+            return self._api.schema(schema, place)
         if not _LABELS.isdisjoint(schema):
             schema = labelled(schema)
         if isinstance(schema.get("$ref"), str):
@@ -112,13 +116,13 @@ class Translator:
             result["examples"] = [schema["example"]]
         if "anyOf" in result or "oneOf" in result:
             result = _with_notes_of_branch(result)
-        if self._api.is_3_0:
+        if self._api.is_3_0 and not _EXCLUSIVE.isdisjoint(result):
             _move_exclusive_bounds(result)
         return or_null(result) if schema.get("nullable") is True else result
 
     def _is_loose(self, schema: dict[str, object], place: str, at: str) -> bool:
         """Return whether the branches of an answer overlap, and record their place."""
-        is_loose = self._direction == "out" and self._components.alternatives.overlap(schema, place)
+        is_loose = self._direction == "out" and self._components.overlap(schema, place)
         if is_loose:
             self._components.alternatives.loosened[at] = None
         return is_loose
@@ -134,7 +138,7 @@ class Translator:
 
     def _reference(self, address: str, tag: Tag | None) -> dict[str, object]:
         """Return the replacement for a reference, nullable if a schema on the way adds null."""
-        reference = self._refer(address, tag)
+        reference = self._refer(self, address, tag)
         return or_null(reference) if self._components.adds_null(address) else reference
 
     def _map(self, value: Mapping[str, object], place: str, hidden: frozenset[str]) -> dict[str, object]:

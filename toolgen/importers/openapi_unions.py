@@ -33,30 +33,29 @@ _NULL: Final = scalars([None])
 class Alternatives:
     """Results of the overlap checks for a document's unions."""
 
-    def __init__(self, api: API, tags: Tags) -> None:
+    def __init__(self, api: API) -> None:
         self._api = api
-        self._tags = tags
         self._decided: dict[int, bool] = {}
         self._shapes: dict[tuple[str, int], Shape] = {}
         self.loosened: dict[str, None] = {}
         """Places of unions that are read as `anyOf`."""
 
-    def overlap(self, schema: dict[str, object], place: str) -> bool:
+    def overlap(self, schema: dict[str, object], place: str, tags: Tags) -> bool:
         """Return whether a value can match two branches of a schema's `oneOf`; False if it has none."""
         branches = schema.get("oneOf")
         if not isinstance(branches, list) or len(branches) < 2 or "anyOf" in schema:
             return False
         if id(schema) not in self._decided:
             try:
-                self._decided[id(schema)] = self._overlap(schema, branches, joined(place, "oneOf"))
+                self._decided[id(schema)] = self._overlap(schema, branches, joined(place, "oneOf"), tags)
             except UnreadableError:
                 self._decided[id(schema)] = False
         return self._decided[id(schema)]
 
-    def _overlap(self, schema: dict[str, object], branches: list[object], place: str) -> bool:
+    def _overlap(self, schema: dict[str, object], branches: list[object], place: str, tags: Tags) -> bool:
         if len(branches) > _MOST_BRANCHES:
             return True
-        tag, values = self._tags(schema, branches, place)
+        tag, values = tags(schema, branches, place)
         shapes = [
             _both(
                 _NULL if is_null(branch) else self._shape(branch, joined(place, n), _DEEPEST, _MOST_STEPS),

@@ -301,7 +301,7 @@ class UntypedSchemas:
         """Return a schema with references into `$defs`, and the addresses of their targets."""
         used: dict[str, None] = {}
 
-        def refer(address: str, tag: Tag | None) -> dict[str, object]:
+        def refer(_: Translator, address: str, tag: Tag | None) -> dict[str, object]:
             address = self._components.canonical(address)
             if address not in self._defined:
                 name = naming.class_name(component_name(address))

@@ -8,5 +8,6 @@ from toolgen.contract.json_pointer import escaped
 def joined(pointer: str, *tokens: str | int) -> str:
     """Return the pointer with these tokens appended."""
     for token in tokens:
-        pointer += f"/{escaped(str(token))}"
+        text = str(token)
+        pointer = f"{pointer}/{escaped(text) if '~' in text or '/' in text else text}"
     return pointer

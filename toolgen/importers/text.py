@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
@@ -22,6 +23,8 @@ from .yaml_text import read_yaml
 MOST_BYTES: Final = 20_000_000
 _LINES: Final = frozenset([".jsonl", ".ndjson"])
 _YAML: Final = frozenset([".yaml", ".yml"])
+_HALF: Final = re.compile(r"\\u[dD]")
+"""The beginning of half of a character, which JSON holds as an escape alone."""
 _UTF_16: Final = (b"\xff\xfe", b"\xfe\xff")
 """First bytes of UTF-16 texts, and of little-endian UTF-32 texts."""
 
@@ -63,7 +66,7 @@ def parsed(text: str, file: Path, source: str, *, yaml: bool) -> SourceDocument:
     except ValueError as error:
         hint = "only openapi reads YAML; convert the file" if suffix in _YAML else "correct the file"
         raise ToolgenError(f"{source} is not JSON: {error}", hint=hint) from error
-    return _document(file, value, findings)
+    return _document(file, value, findings, is_whole=_HALF.search(text) is None)
 
 
 def read_relative(file: Path, path: str) -> SourceDocument:
@@ -133,9 +136,15 @@ def _lines(file: Path, text: str) -> SourceDocument:
     return _document(file, values, findings)
 
 
-def _document(file: Path, value: object, findings: list[Finding]) -> SourceDocument:
-    """Return the document with U+FFFD for lone surrogates, which UTF-8 cannot encode."""
-    return SourceDocument(name=file.stem, value=_whole(value, findings), findings=tuple(findings))
+def _document(
+    file: Path, value: object, findings: list[Finding], *, is_whole: bool = False
+) -> SourceDocument:
+    """Return the document with U+FFFD for lone surrogates, which UTF-8 cannot encode.
+
+    With `is_whole`, the caller knows that the document has none.
+    """
+    value = value if is_whole else _whole(value, findings)
+    return SourceDocument(name=file.stem, value=value, findings=tuple(findings))
 
 
 def _read_json(text: str, findings: list[Finding]) -> object:
@@ -157,7 +166,7 @@ def _read_json(text: str, findings: list[Finding]) -> object:
         raise ValueError(_TOO_DEEP) from error
     level = [value]
     for _ in range(DEEPEST + 1):
-        level = [part for value_part in level for part in _parts(value_part)]
+        level = [part for each in level if isinstance(each, (dict, list)) for part in _parts(each)]
         if not level:
             return value
     raise ValueError(_TOO_DEEP)
@@ -166,8 +175,8 @@ def _read_json(text: str, findings: list[Finding]) -> object:
 _TOO_DEEP: Final = f"it is nested more than {DEEPEST} levels deep"
 
 
-def _parts(value: object) -> Iterable[object]:
-    return value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+def _parts(value: dict[str, object] | list[object]) -> Iterable[object]:
+    return value.values() if isinstance(value, dict) else value
 
 
 def _object(findings: list[Finding], pairs: list[tuple[str, object]]) -> dict[str, object]:

@@ -95,14 +95,14 @@ def may_fit(root: Mapping[str, object], schema: object, value: Json, steps: Step
 class Evaluator:
     """Checks values against parts of one schema."""
 
-    __slots__ = ("_decided", "_is_of_tool", "_most", "_root", "_steps", "_undecided_faults")
+    __slots__ = ("_decided", "_is_of_tool", "_most", "_root", "_steps", "_undecided")
 
     def __init__(
         self, root: Mapping[str, object], undecided: Undecided, *, steps: Steps | None = None, most: int = 1
     ) -> None:
         self._root = root
         self._is_of_tool = undecided is Undecided.LEFT_TO_TOOL
-        self._undecided_faults = _UNDECIDED_FAULTS if undecided is Undecided.AS_MISFIT else ()
+        self._undecided = _UNDECIDED_FAULTS if undecided is Undecided.AS_MISFIT else ()
         self._steps = steps or Steps(_MOST_STEPS)
         self._most = most
         self._decided: dict[tuple[str, int], tuple[_Fault, ...]] = {}
@@ -113,7 +113,7 @@ class Evaluator:
         try:
             return next(self._faults(schema, value, 0), None) is None
         except _UNREADABLE:
-            return not self._undecided_faults
+            return not self._undecided
 
     def issues(self, schema: object, value: Json) -> Iterator[FieldIssue]:
         """Yield the first issues of a value, at most `most` of them."""
@@ -121,7 +121,7 @@ class Evaluator:
             for keys, issue, facts in islice(self._faults(schema, value, 0), self._most):
                 yield issue(keys, *facts)
         except _UNREADABLE:
-            for keys, issue, facts in self._undecided_faults:
+            for keys, issue, facts in self._undecided:
                 yield issue(keys, *facts)
 
     def _faults(self, schema: Any, value: Json, depth: int) -> Iterator[_Fault]:
@@ -133,12 +133,12 @@ class Evaluator:
             return
         is_read = depth <= _DEEPEST and isinstance(schema, _OBJECTS)
         is_read = is_read and (IDS.isdisjoint(schema) or schema is self._root)
-        if not is_read or (self._undecided_faults and not _UNDECIDED.isdisjoint(schema)):
-            yield from self._undecided_faults
+        if not is_read or (self._undecided and not _UNDECIDED.isdisjoint(schema)):
+            yield from self._undecided
             return
         if "$ref" in schema:
             yield from self._of_reference(schema["$ref"], value, depth)
-        if value is None and not self._undecided_faults and schema.get("nullable") is True:  # OpenAPI 3.0
+        if value is None and not self._undecided and schema.get("nullable") is True:  # OpenAPI 3.0
             return
         if (fault := self._value_fault(schema, value)) is not None:
             yield fault
@@ -161,7 +161,7 @@ class Evaluator:
         """Return the faults against the target of a reference; a circular reference is undecided."""
         key = str(reference), id(value)
         if key not in self._decided:
-            self._decided[key] = self._undecided_faults
+            self._decided[key] = self._undecided
             target = referred(self._root, reference)
             self._decided[key] = tuple(islice(self._faults(target, value, depth), self._most))
         return self._decided[key]
@@ -185,9 +185,7 @@ class Evaluator:
         elif faults and all(not keys and issue is _not_among for (keys, issue, _), *_ in faults):
             yield (), _not_among, ([choice for (_, _, (choices,)), *_ in faults for choice in choices],)
         else:  # the fault of a branch for another kind of value is at the value itself
-            yield from min(
-                faults, key=lambda found: (not found[0][0], len(found)), default=self._undecided_faults
-            )
+            yield from min(faults, key=lambda found: (not found[0][0], len(found)), default=self._undecided)
 
     def _surely_fits(self, schema: object, value: Json) -> bool:
         sure = Evaluator(self._root, Undecided.AS_MISFIT, steps=self._steps)
@@ -210,7 +208,7 @@ class Evaluator:
                     yield (name,), unknown, (tuple(properties),)
                 if others is False or others is True:
                     continue
-            elif part is None and self._is_of_tool and not self._undecided_faults and name not in required:
+            elif part is None and self._is_of_tool and not self._undecided and name not in required:
                 continue
             for keys, issue, facts in self._faults(properties.get(name, others), part, depth):
                 yield (name, *keys), issue, facts
@@ -258,8 +256,8 @@ class Evaluator:
             if row.keyword in schema:
                 limit = schema[row.keyword]
                 if isinstance(limit, bool):
-                    if self._undecided_faults:
-                        return self._undecided_faults[0]
+                    if self._undecided:
+                        return self._undecided[0]
                 elif not row.passes(size, limit):
                     return (), _out_of_bounds, (row, limit)
         return None
@@ -277,7 +275,7 @@ class Evaluator:
             if self._is_of_tool:
                 is_match = _matches(to_rust(schema["pattern"]), text)
                 return None if is_match else ((), mismatch, (schema["pattern"],))
-        return next(iter(self._undecided_faults), None)
+        return next(iter(self._undecided), None)
 
 
 def _matches(pattern: str, text: str) -> bool:

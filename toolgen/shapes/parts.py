@@ -150,7 +150,7 @@ class _Reading:
             self.issues.append(_invalid(keys, TOO_COMPLEX.message.partition(":")[0]))
             return document, document
         known = len(self.issues)
-        outer_node, outer_config = node, config
+        top, top_config = node, config
         model, inner, config = self._reader.divided(node, document, config)
         kind = inner["type"]
         result: tuple[Any, Json] = document, document
@@ -171,10 +171,7 @@ class _Reading:
             first, *others = misfit.errors(include_url=False)
             is_choice = kind in ("union", "tagged-union") and (others or first["loc"])
             self.issues.append(_invalid(keys, NO_BRANCH) if is_choice else issue_of(first, keys))
-        elif (
-            kind in ("list", "dict")
-            and (own := self._own_error(outer_node, document, outer_config)) is not None
-        ):
+        elif kind in ("list", "dict") and (own := self._own_error(top, document, top_config)) is not None:
             self.issues.insert(known, issue_of(own, keys))
         return result
 
@@ -208,9 +205,9 @@ class _Reading:
                     FieldIssue(keys=(*keys, key), constraint="missing_field", message=LEFT_OUT)
                 )
         value = model.model_construct({*values})  # an alias can be another attribute's name
-        attributes = value.__dict__ | values
+        fields = value.__dict__ | values
         object.__setattr__(
-            value, "__dict__", {name: attributes[name] for name in schema["fields"] if name in attributes}
+            value, "__dict__", {name: fields[name] for name in schema["fields"] if name in fields}
         )
         if "extras_schema" in schema:
             object.__setattr__(value, "__pydantic_extra__", others)
@@ -225,12 +222,10 @@ def _without_refs(core: object, shared: Set[str]) -> object:
 
     For a list, one error is enough, because its items are then read one by one.
     """
-    schema = mapped(core, lambda node: _without_refs(node, shared))
-    if schema["type"] == "list":
-        schema = {**schema, "fail_fast": True}
-    return (
-        schema if schema.get("ref") in shared else {key: part for key, part in schema.items() if key != "ref"}
-    )
+    flat = mapped(core, lambda node: _without_refs(node, shared))
+    if flat["type"] == "list":
+        flat = {**flat, "fail_fast": True}
+    return flat if flat.get("ref") in shared else {key: part for key, part in flat.items() if key != "ref"}
 
 
 def _values_of(union: Any) -> Iterator[object]:

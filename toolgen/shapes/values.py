@@ -20,8 +20,10 @@ def plain(value: object) -> Json:
         TypeError: the value, or one inside it, has no JSON form; the message names its type.
     """
     match value:
-        case None | bool() | int() | float() | str():
+        case str() | None | bool() | int() | float():
             return value
+        case dict():  # before the others, which a schema has few of
+            return {_key(key): plain(item) for key, item in value.items()}
         case bytes():
             return bytes_text(value)
         case dt.datetime():

@@ -36,17 +36,14 @@ from .module_parts import Item
 from .reached_types import lost_types, variables_in
 from .source_text import SourceText, is_same
 from .statement_edits import StatementEdits
+from .target_changes import changed_targets, moved_addresses, moved_target, new_credentials
 from .targets import (
     OWNERS,
     accepted_in,
     attributes_of,
-    changed_targets,
     clause_of,
     method_of,
     methods_in,
-    moved_addresses,
-    moved_target,
-    new_credentials,
     targets_in,
 )
 

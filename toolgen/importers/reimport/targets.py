@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import field
 from typing import Final, TypeAlias
 
@@ -18,6 +18,8 @@ _SCHEMES: Final = ("APIKeySecurity", "BasicSecurity", "BearerSecurity", "OAuth2S
 OWNERS: Final = ("Type", "Tool", "Method")
 """Clauses that have attributes."""
 SIDES: Final = {"Args": "argument", "Payload": "argument", "Return": "result", "Result": "result"}
+_WITHOUT_SECURITY: Final = frozenset(("Error", "HTTP", "Payload", "Result", "Toolset", "Type"))
+"""Clauses that hold no service and no security, and most of a design."""
 _LEAVES: Final = (ast.Constant, ast.Name, ast.expr_context, ast.operator)
 """Nodes that contain no clause."""
 _PARAMETERS: Final = {"Header": "header", "Cookie": "cookie", "Param": "query"}
@@ -25,33 +27,40 @@ _PARAMETERS: Final = {"Header": "header", "Cookie": "cookie", "Param": "query"}
 
 def clause_of(node: ast.AST) -> str:
     """Return the clause that an expression calls, regardless of imports; empty for other expressions."""
-    called = node.func if isinstance(node, ast.Call) else None
+    if not isinstance(node, ast.Call):
+        return ""
+    name, called = "", node.func
     if isinstance(called, ast.Name):
-        return called.id if called.id in PREFIXES else ""
-    if isinstance(called, ast.Attribute) and isinstance(called.value, ast.Name | ast.Attribute):
-        return called.attr if called.attr in PREFIXES else ""
-    return ""
+        name = called.id
+    elif isinstance(called, ast.Attribute) and isinstance(called.value, (ast.Name, ast.Attribute)):
+        name = called.attr
+    return name if name in PREFIXES else ""
 
 
 def _inner(node: ast.AST) -> list[ast.AST]:
     """Return the parts of a node that may contain clauses, in the order of the text."""
-    if not isinstance(node, ast.Call):
-        return [child for child in ast.iter_child_nodes(node) if not isinstance(child, _LEAVES)]
-    called = node.func
-    while isinstance(called, ast.Attribute):
-        called = called.value
-    parts = [called, *node.args, *(word.value for word in node.keywords)]
+    parts: Iterable[ast.AST]
+    if isinstance(node, ast.Call):
+        called = node.func
+        while isinstance(called, ast.Attribute):
+            called = called.value
+        parts = [called, *node.args, *[word.value for word in node.keywords]]
+    elif isinstance(node, (ast.List, ast.Tuple)):
+        parts = node.elts
+    else:
+        parts = ast.iter_child_nodes(node)
     return [part for part in parts if not isinstance(part, _LEAVES)]
 
 
-def clauses_in(nodes: Iterable[ast.AST], *names: str) -> Iterator[ast.Call]:
-    """Yield all calls of these clauses, in the order of the text."""
+def clauses_in(nodes: Iterable[ast.AST], *names: str, outside: Container[str] = ()) -> Iterator[ast.Call]:
+    """Yield all calls of these clauses, in the order of the text, except those in a clause of `outside`."""
     waiting = [*nodes][::-1]
     while waiting:
         node = waiting.pop()
-        if isinstance(node, ast.Call) and clause_of(node) in names:
+        clause = clause_of(node)
+        if isinstance(node, ast.Call) and clause in names:
             yield node
-        waiting += _inner(node)[::-1]
+        waiting += _inner(node)[::-1] if clause not in outside else ()
 
 
 def _only(clauses: Iterable[ast.Call], *names: str) -> Iterator[ast.Call]:
@@ -191,43 +200,6 @@ def attributes_of(owner: ast.Call) -> dict[str, ast.Call]:
     return attributes
 
 
-def changed_targets(before: Mapping[str, str], now: Mapping[str, str]) -> dict[str, tuple[str, str]]:
-    """Return the old and new targets of places that changed; a new server or credential counts as a change.
-
-    If only the address of a request's server changed, only the place of the server is returned.
-    """
-    moved = moved_addresses(before, now)
-    changed = {
-        place: (was, now[place])
-        for place, was in before.items()
-        if place in now
-        and now[place] not in (was, moved_target(was, moved))
-        and not place.startswith("security:")
-    }
-    if any(place.startswith("server:") for place in before):
-        new = (place for place in now if place not in before)
-        changed |= {place: ("", now[place]) for place in new if place.startswith(("server:", "credential:"))}
-    return changed
-
-
-def moved_addresses(before: Mapping[str, str], now: Mapping[str, str]) -> dict[str, str]:
-    """Return the new addresses of servers by the old ones."""
-    return {
-        _url(was): _url(now[place])
-        for place, was in before.items()
-        if place.startswith("server:") and now.get(place, was) != was
-    }
-
-
-def moved_target(target: str, moved: Mapping[str, str]) -> str:
-    """Return a request at the new address of its server."""
-    verb, _, url = target.partition(" ")
-    for old, new in moved.items():
-        if url == old or url.startswith(f"{old}/"):
-            return f"{verb} {new}{url.removeprefix(old)}"
-    return target
-
-
 def _credential(scheme: ast.Call) -> str:
     """Return the place to which a credential is sent, or the addresses that issue it."""
     match clause_of(scheme):
@@ -299,12 +271,12 @@ class SentCredential:
 def credentials_in(tree: ast.AST) -> Iterator[SentCredential]:
     """Yield the credentials that the services of a module send, each scheme of a service once."""
     schemes = dict(_schemes(tree))
-    for service in clauses_in([tree], "Service"):
+    for service in clauses_in([tree], "Service", outside=_WITHOUT_SECURITY):
         written = (name_in(each) for each in _children(service, "Server"))
         servers = tuple(url for url in written if not url.startswith("/"))
         copies: dict[str, dict[str, None]] = {}
         found: dict[str, ast.Call] = {}
-        for each in clauses_in([service], "Security"):
+        for each in clauses_in([service], "Security", outside=_WITHOUT_SECURITY):
             for number, part in enumerate(each.args):
                 scheme = schemes.get(ast.unparse(part), part)
                 if isinstance(scheme, ast.Call):
@@ -321,29 +293,6 @@ def credentials_in(tree: ast.AST) -> Iterator[SentCredential]:
                 has_client=clause_of(scheme) == "OAuth2Security",
                 servers=servers,
             )
-
-
-def new_credentials(was: str, now: str, recorded: Mapping[str, str], moved: Mapping[str, str]) -> bool:
-    """Return whether a method sends a credential that is new for it, or new for its address.
-
-    New addresses and new credentials are conflicts of their own. `was` is empty for a new method.
-    """
-    sent = {
-        (each, moved_target(target, moved).partition(" ")[2])
-        for place, target in recorded.items()
-        if place.startswith("security:")
-        for each in target.partition(" ")[0].split("|")
-    }
-    old_credentials = was.partition(" ")[0].split("|") if was else [each for each, _ in sent]
-    sets, _, address = now.partition(" ")
-    if not any(to == address for _, to in sent):
-        sent = {(each, address) for each in old_credentials}
-    return any(
-        (each not in old_credentials or (each, address) not in sent)
-        and all(f"credential:{name}" in recorded for name in each.split("+") if name[0] not in "[(")
-        for each in sets.split("|")
-        if each != "none"
-    )
 
 
 def _parameters(http: ast.Call, method: str, attributes: Iterable[str]) -> Iterator[tuple[str, str]]:
@@ -394,7 +343,3 @@ def _text_at(node: ast.AST | None, index: int) -> str:
 
 def _plain(node: ast.expr) -> str:
     return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ast.unparse(node)
-
-
-def _url(address: str) -> str:
-    return address.partition(",")[0]

@@ -190,7 +190,7 @@ def _name(name: object, pointer: str) -> object:
 
 def _fault(value: object, *, is_name: bool = False) -> str:
     """Return the fault of a value in a contract; "" if there is none."""
-    if isinstance(value, bool | int | float) or value is None:
+    if isinstance(value, (bool, int, float)) or value is None:
         return ""
     if isinstance(value, str) and value.isascii() and value.isprintable() and len(value) <= LONGEST_TEXT:
         return ""

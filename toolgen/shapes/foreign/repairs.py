@@ -22,6 +22,9 @@ _DEEPEST: Final = 100
 _MAY_BE_NULL: Final = frozenset(["const", "default", "type"])
 """Keywords that can have the value null, including `type`, whose null can mean the type."""
 _OBJECTS: Final = MAPS | {"dependencies", "dependentRequired"}
+_HOLDING: Final = _OBJECTS.union(SCHEMAS)
+_REPAIRED: Final = _OBJECTS | {"required", "exclusiveMinimum", "exclusiveMaximum"}
+"""Keywords that are looked at in one schema, besides null and lists of types."""
 _BOUNDS: Final = (("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum"))
 _IN_FRAGMENT: Final = "/~!$&'()*+,;=:@"
 
@@ -97,7 +100,12 @@ class _Repairs:
             return
         if not isinstance(schema, dict) or depth > _DEEPEST or id(schema) in self._places:
             return
-        self._local(pointer, schema)
+        if (
+            None in schema.values()
+            or isinstance(schema.get("type"), list)
+            or not _REPAIRED.isdisjoint(schema)
+        ):
+            self._local(pointer, schema)
         self._words.update(schema)
         if "$recursiveAnchor" in schema or "$id" in schema:
             anchor = pointer if schema.get("$recursiveAnchor") is True else anchor
@@ -105,9 +113,9 @@ class _Repairs:
         self._places[id(schema)] = _Place(pointer, schema, resource, anchor)
         if isinstance(reference := schema.get("$ref"), str) and reference.startswith("#/"):
             self._references[reference] = None
-        for key, value in schema.items():
+        for key, value in () if _HOLDING.isdisjoint(schema) else schema.items():
             if key in SCHEMAS:
-                if isinstance(value, dict | list):
+                if isinstance(value, (dict, list)):
                     self._visit(f"{pointer}/{key}", value, resource, anchor, depth + 1)
             elif key in _OBJECTS and isinstance(value, dict):
                 for name, part in value.items():

@@ -79,9 +79,9 @@ class Validator:
             self.parse(value)
         except ValidationError as error:
             hidden = hidden_errors(self._schema, _CONFIG, is_literal=False)
-            every = hidden(error, json.dumps(value)) if hidden else error
-            reader = IssueReader(type_schema(self._type, self._objects))
-            return reader.issues(every.errors(include_url=False))
+            # In a variable, the error would be a cycle by its traceback, with the variables of all callers.
+            every = (hidden(error, json.dumps(value)) if hidden else error).errors(include_url=False)
+            return IssueReader(type_schema(self._type, self._objects)).issues(every)
         return ()
 
 

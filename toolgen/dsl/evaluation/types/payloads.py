@@ -36,7 +36,7 @@ def resolve_fields(
     written = [child for child in clause.children if isinstance(child, (DataTypeClause, str))]
     if not written:
         drawn = types.fields(clause.children, module, class_name, where, clause.source, projection)
-        return replace(drawn, open=clause.open)
+        return replace(drawn, open=clause.open) if clause.open else drawn
     is_alone = len(clause.children) == 1
     if not is_alone:
         report.add(codes.MIXED_TYPE_AND_ATTRIBUTES, clause.source, what=where, name=clause_text(written[0]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, Final
 from urllib.parse import quote
 
@@ -58,6 +59,10 @@ _DIALECTS: Final = {
 }
 
 
+_UNMOVED: Final = re.compile(r"#[A-Za-z0-9/_.$-]*")
+"""References that stay what they are while nothing moves."""
+
+
 def dialect_of(schema: Schema) -> SchemaDialect | SchemaProblem:
     """Return the dialect of `$schema`, 2020-12 if it is absent, or the reason why it cannot be read."""
     uri = schema.get("$schema")
@@ -111,6 +116,8 @@ def upgrade(survey: SchemaIndex, dialect: SchemaDialect, *, base: str = "") -> b
     for _, schema in survey.places.values():
         ref = schema.get("$ref")
         if isinstance(ref, str) and not survey.is_embedded(schema):
+            if not moves and _UNMOVED.fullmatch(ref):
+                continue
             schema["$ref"] = moved = _moved(ref, moves, base)
             is_changed = is_changed or moved != ref
     return is_changed

@@ -70,25 +70,31 @@ class _Reader:
                 "Iterable[tuple[Any, Any]]", value.items() if isinstance(value, dict) else enumerate(value)
             )
             is_flat = depth < DEEPEST
+            values = characters = 0
             for name, inner in parts:
                 size = 2
                 if is_object:
                     if type(name) is str and name.isascii():
-                        self._characters += len(name)
+                        characters += len(name)
                     elif self._is_text(name, trail):
                         name = str.__str__(name)
                     else:
                         continue
                     size = len(name) + 1
-                    self._characters += len(name)
+                    characters += len(name)
                 kind = type(inner)
-                if is_flat and (kind is bool or inner is None or (kind is str and inner.isascii())):
+                if is_flat and kind is str and inner.isascii():
                     new[name] = inner
-                    self._values += 1
-                    self._characters += len(inner) if isinstance(inner, str) else 0
+                    values += 1
+                    characters += len(inner)
+                elif is_flat and (kind is bool or inner is None):
+                    new[name] = inner
+                    values += 1
                 else:
                     new[name] = None
                     waiting.append((inner, new, name, (trail, name), depth + 1, length + size))
+            self._values += values
+            self._characters += characters
         self._count(None, 0)
         return root_slot[0]
 

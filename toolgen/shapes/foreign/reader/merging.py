@@ -42,6 +42,7 @@ class Merger:
         self._survey = survey
         self._losses = losses
         self._flat: dict[int, tuple[Schema, Schema]] = {}
+        self._followed: dict[int, tuple[Subschema, Schema]] = {}
         self._joined: dict[tuple[int, int], tuple[Schema, Schema, Schema]] = {}
         self._depth = 0
 
@@ -81,6 +82,13 @@ class Merger:
 
     def follow(self, schema: Subschema) -> Subschema:
         """Return the target of a schema that only refers to another one; otherwise the schema itself."""
+        if isinstance(schema, bool) or _LEADING.isdisjoint(schema):
+            return schema
+        if id(schema) not in self._followed:
+            self._followed[id(schema)] = self._end_of(schema), schema
+        return self._followed[id(schema)][0]
+
+    def _end_of(self, schema: Subschema) -> Subschema:
         while isinstance(schema, dict) and not _LEADING.isdisjoint(schema):
             words = [word for word in schema if word in CONSTRAINTS and not has_no_effect(word, schema)]
             if words == ["$ref"]:

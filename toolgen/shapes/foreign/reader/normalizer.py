@@ -33,6 +33,7 @@ _UNTYPED: Final = ("not", "if", "$dynamicRef", "$recursiveRef")
 """Keywords for values of any type that no type can hold."""
 _PLAIN: Final = frozenset(("type", *ANNOTATIONS))
 _SCALARS: Final = ("string", "integer", "number", "boolean")
+_UNIONS: Final = frozenset(("anyOf", "enum"))
 _FLAGS: Final = tuple(row.keyword for row in FLAGS)
 _LEAST, _MOST = lengths_of("array")
 _SIZES_OF_MAPS: Final = lengths_of("map")
@@ -97,7 +98,8 @@ class SchemaNormalizer:
             self.unsupported.add("$ref")
             return {}
         followed = self.merger.follow(schema)
-        if isinstance(followed, bool) or self.merger.flat(followed) is NEVER:
+        flat = NEVER if isinstance(followed, bool) else self.merger.flat(followed)
+        if isinstance(followed, bool) or flat is NEVER:
             if followed is not True:
                 self.unsupported.add("not")
             return {}
@@ -111,7 +113,6 @@ class SchemaNormalizer:
             self.unsupported.add("$ref")
             return {}
         self._open.add(key)
-        flat = self.merger.flat(followed)
         self._done[key] = node = with_enum(self._shape(followed, flat, name), flat)
         self._open.remove(key)
         return node
@@ -168,6 +169,8 @@ class SchemaNormalizer:
         if not nodes:
             self.unsupported.add("not")
             return {}
+        if len(nodes) == 1 and _UNIONS.isdisjoint(nodes[0]):
+            return nodes[0]
         joined = unions.join(nodes)
         if len(joined.get("anyOf", ())) > _MOST_BRANCHES:
             self.unsupported.add("anyOf")

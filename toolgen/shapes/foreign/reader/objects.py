@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from ... import naming
 from ...constraints import lengths_of
@@ -13,6 +13,7 @@ from . import scalars
 from .keywords import ANNOTATIONS, Schema, Subschema, accepts_all, effective, has_no_effect
 from .merging import Merger, named_types
 
+_LENGTHS: Final = lengths_of("map")
 _ONLY_LOST = ("dependentRequired", "dependentSchemas")
 
 
@@ -151,7 +152,7 @@ class ClassBuilder:
     def _note_rest_unsupported(self, node: Node) -> None:
         flat, properties = self._flat, node["properties"]
         self._inner.unsupported.update(effective(flat, *_ONLY_LOST))
-        least, most = lengths_of("map")
+        least, most = _LENGTHS
         if flat.get(least, 0) > len(self._required):
             self._note_unsupported(least)
         fits = self._rest is False and len(properties) <= flat.get(most, 0)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from copy import deepcopy
-from dataclasses import replace
 from functools import lru_cache
 from typing import Any, Final
 
@@ -74,8 +73,7 @@ def read(schema: object, *, name: str, arguments: bool = False) -> Reading:
         problems = [unbuildable] if unbuildable else []
     if problems:
         return _failed(problems)
-    reading = _normal(survey, name, arguments=arguments)
-    return replace(reading, problems=(*repairs, *reading.problems), schema=meant)
+    return _normal(survey, name, arguments=arguments, repairs=repairs, schema=meant)
 
 
 def read_text(text: str, *, name: str) -> Reading:
@@ -237,13 +235,20 @@ def _keep_for_references(survey: SchemaIndex) -> None:
         definitions[name]["$ref"] = root["$ref"]
 
 
-def _normal(survey: SchemaIndex, name: str, *, arguments: bool) -> Reading:
+def _normal(
+    survey: SchemaIndex, name: str, *, arguments: bool, repairs: tuple[SchemaProblem, ...], schema: object
+) -> Reading:
     warnings = invalid_defaults(survey)
     normal = SchemaNormalizer(survey, name, refused_defaults={warning.pointer for warning in warnings})
     normal.run(survey.root, arguments=arguments)
     is_exact = not normal.unsupported
     foreign = Foreign(schema=survey.root, root=normal.root, classes=normal.classes, is_exact=is_exact)
-    return Reading(foreign=foreign, problems=tuple(warnings), unsupported=frozenset(normal.unsupported))
+    return Reading(
+        foreign=foreign,
+        problems=(*repairs, *warnings),
+        schema=schema,
+        unsupported=frozenset(normal.unsupported),
+    )
 
 
 _ARTICLES: Final = {"null": "null", "array": "an array", "object": "an object", "integer": "an integer"}

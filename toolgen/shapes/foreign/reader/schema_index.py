@@ -7,15 +7,16 @@ from collections import deque
 from typing import Final
 from urllib.parse import unquote, urljoin
 
-from toolgen.contract.json_pointer import ABSENT, pointer_of, resolved
+from toolgen.contract.json_pointer import ABSENT, escaped, resolved
 
 from ..repairs import has_address
-from .keywords import Schema, Subschema, children, in_place
+from .keywords import IN_PLACE, Schema, Subschema, children, in_place
 from .problems import SchemaProblem
 
 MOST_IN_PLACE: Final = 10_000
 """Maximum number of schemas that apply to one value, with references expanded; the public corpora have 24."""
 _ANCHOR: Final = re.compile(r"[A-Za-z_][-A-Za-z0-9._]*")
+_ANCHORS: Final = frozenset(("$anchor", "$dynamicAnchor"))
 _METASCHEMA: Final = "https://json-schema.org/draft/2020-12/"
 
 
@@ -65,11 +66,11 @@ class SchemaIndex:
             embedded = embedded or ("$id" in schema and bool(pointer) and has_address(schema))
             if embedded:
                 self._embedded.add(id(schema))
-            for word in ("$anchor", "$dynamicAnchor"):
-                if not embedded and isinstance(schema.get(word), str):
+            for word in () if embedded or _ANCHORS.isdisjoint(schema) else _ANCHORS:
+                if isinstance(schema.get(word), str):
                     self._anchors.setdefault(schema[word], schema)
             waiting += [
-                (pointer + pointer_of(tokens), child, embedded)
+                ("/".join((pointer, *map(escaped, tokens))), child, embedded)
                 for tokens, child in children(schema)
                 if isinstance(child, dict)
             ]
@@ -77,12 +78,17 @@ class SchemaIndex:
 
     def _resolve(self) -> None:
         waiting = deque(self.places.values())
+        known: dict[str, Subschema] = {}
         while waiting:
             pointer, schema = waiting.popleft()
             ref = schema.get("$ref")
             if not isinstance(ref, str):
                 continue
-            target = self._target(pointer, schema, ref)
+            target = None if id(schema) in self._embedded else known.get(ref)
+            if target is None:
+                target = self._target(pointer, schema, ref)
+            if isinstance(target, dict):
+                known[ref] = target
             self.targets[id(schema)] = target
             if isinstance(target, dict) and id(target) not in self.places:
                 at = unquote(ref[ref.index("#") + 1 :])
@@ -167,12 +173,14 @@ class SchemaIndex:
 
     def _next(self, at: int) -> tuple[int, ...]:
         """Return the schemas that apply to the same value as this schema."""
-        if at not in self._following:
+        following = self._following.get(at)
+        if following is None:
             schema = self.places[at][1]
-            after = [*map(id, in_place(schema))]
+            after = [] if IN_PLACE.isdisjoint(schema) else [*map(id, in_place(schema))]
             after += [id(self.targets[at])] if at in self.targets else []
-            self._following[at] = tuple(step for step in after if step in self.places)
-        return self._following[at]
+            following = tuple([step for step in after if step in self.places]) if after else ()
+            self._following[at] = following
+        return following
 
     def _report(self, pointer: str, message: str, hint: str) -> None:
         self.problems.append(SchemaProblem(pointer=pointer, message=message, hint=hint))

@@ -71,9 +71,10 @@ def contract_problem(contract: Schema, schemas: Iterable[Schema]) -> SchemaProbl
 
 def _is_decided(schema: Schema) -> bool:
     """Return whether the metaschema and the reference targets decide everything a validator could reject."""
-    for word, value in schema.items():
-        if word in _DECIDED or word[:2] == "x-":
+    for word in schema.keys() - _DECIDED:
+        if word[:2] == "x-":
             continue
+        value = schema[word]
         is_place = word == "$ref" and _PLAIN_POINTER.fullmatch(value) is not None
         is_size = word in _LIMITS and isinstance(value, int | float) and _is_common(abs(value))
         if not (is_place or is_size or (word == "pattern" and compiles(value))):
