@@ -14,7 +14,7 @@ from typer import Typer
 from typer.main import get_command
 
 from toolgen.cli.app import app
-from toolgen.cli.command_groups import narrowed
+from toolgen.cli.command_list import narrowed
 from toolgen.importers import openapi_notes, text
 from toolgen.importers.openapi import openapi_files
 from toolgen.importers.openapi_components import Components
