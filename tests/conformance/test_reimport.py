@@ -19,6 +19,7 @@ from ruff import find_ruff_bin
 
 from tests.conformance import corpora
 from tests.importers.evolving_api import VERSIONS, document
+from tests.importers.growing_api import random_growth
 from tests.selection import volume
 from toolgen.cli import main
 from toolgen.codegen.write.staging import formatted
@@ -26,6 +27,7 @@ from toolgen.importers.design import design_files
 from toolgen.importers.openapi import OpenAPIOptions, openapi_files
 from toolgen.importers.openapi_servers import ServerOptions
 from toolgen.importers.reimport.merge import merge
+from toolgen.importers.reimport.source_text import UnreadableDesignError
 from toolgen.importers.text import SourceDocument
 from toolgen.importers.tool import ImportedTool, ReaderResult
 
@@ -51,6 +53,31 @@ def test_edits_survive_a_new_version(seed: int) -> None:
         assert again.text == merged.text
     assert again.changes == ()
     _defined(merged.text)
+
+
+@pytest.mark.volume
+@pytest.mark.parametrize("seed", range(SEEDS))
+def test_definitions_are_above_their_uses_after_a_document_has_grown(seed: int) -> None:
+    chance = random.Random(seed)
+    base, theirs = map(_api, random_growth(chance))
+    types = re.findall(r'^(Old\d+) = d\.Type\(\s*"', base, re.MULTILINE)
+    edited = {*chance.sample(types, chance.randint(0, min(3, len(types))))}
+    ours = f"# mine\n{base}"
+    for name in edited:
+        ours = re.sub(rf'(d\.Type\(\s*)"{name}",(\s*)None', rf'\1"{name}",\2"My words."', ours)
+    try:
+        merged = merge(base, ours, theirs, formatted=formatted)
+    except UnreadableDesignError as error:
+        early, used = re.findall(r"'(\w+)'", str(error))[:2]
+        assert types.index(early) < types.index(used)
+        assert {early, used} <= edited
+        return
+    _defined(merged.text)
+    assert merged.text.count("My words.") == len(edited)
+    defined = re.findall(r"^(\w+) = ", merged.text, re.MULTILINE)
+    assert [each for each in defined if each in edited] == [each for each in types if each in edited]
+    again = merge(theirs, merged.text, theirs, formatted=formatted)
+    assert (again.text, again.changes) == (merged.text, ())
 
 
 @pytest.mark.parametrize("corpus", corpora.files(), ids=lambda file: file.stem)

@@ -28,7 +28,10 @@ class Library:
         self._capsys = capsys
 
     def publish(self, version: int) -> None:
-        (self._folder / "library.json").write_text(json.dumps(document(version)), "utf-8")
+        self.publish_document(document(version))
+
+    def publish_document(self, value: dict[str, Any]) -> None:
+        (self._folder / "library.json").write_text(json.dumps(value), "utf-8")
 
     def run(self, *options: str) -> Done:
         return self.command("openapi", "library.json", *options)

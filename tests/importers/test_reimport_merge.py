@@ -239,8 +239,10 @@ def test_what_would_stand_above_what_it_needs_is_refused() -> None:
     )
     start, end = base.index("Book = "), base.index("shelf = ")
     ours = base[:start] + base[end:].replace("d.Args(Book)", "d.Args(d.Attribute('a', d.String, None))")
-    ours = ours.replace("design = ", f"{base[start:end]}design = ").replace("Books.", "Many.")
-    with pytest.raises(UnreadableDesignError, match="has 'Loan' above 'Book', which it uses; move it below"):
+    ours = ours.replace("design = ", f"# mine\n{base[start:end]}design = ").replace("Books.", "Many.")
+    with pytest.raises(
+        UnreadableDesignError, match="has 'shelf' above 'Book', which it now uses; move 'Book' above"
+    ):
         merge(base, ours, theirs.replace('"Lend a book."', '"Lend it."'), formatted=formatted)
 
 

@@ -6,7 +6,6 @@ The author's text is unchanged byte for byte, except for unedited parts that the
 from __future__ import annotations
 
 import ast
-import builtins
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import field, replace
 
@@ -16,9 +15,10 @@ from .clause_merge import ChangeKind, ClauseMerge, DesignChange, Path, Piece
 from .conflicts import LastImport, OpenConflict, OpenConflicts, gone_conflicts
 from .decisions import Decisions
 from .matching import Key
-from .module_parts import Item, bound_by, imports_in, loaded_by, place_of, rewritten, with_imports
+from .module_parts import Item, imports_in, place_of, rewritten, with_imports
 from .places import line_of, line_of_target, node_at, variable_of
 from .source_text import SourceText, Statement, UnreadableDesignError, is_same
+from .statement_order import check_order, in_order
 from .targets import clause_of, method_of, methods_in, name_in, targets_in
 
 Formatter = Callable[[list[str]], list[str]]
@@ -73,10 +73,11 @@ def merge(
     done, items = _items_merged(before, own, new, decisions, unread)
     is_unedited = design == base and not done.clauses.retained and not done.has_decision_edits
     text = new.text if is_unedited else rewritten(own, items, _formatted(items, formatted))
+    if not is_unedited:
+        check_order(items, done.is_unedited)
     merged = new if is_unedited else SourceText(text)
     if not is_unedited and not is_same(merged.tree.body, [item.node for item in items]):
         raise UnreadableDesignError("cannot be merged: the merged text would mean something else")
-    _check_order(items)
     conflicts = gone_conflicts(done.clauses.changes) | decisions.open
     changes = done.clauses.changes
     if not changes and not conflicts and text != design:
@@ -199,7 +200,8 @@ class _ModuleMerge:
         self.has_decision_edits = any(
             each is not item for each, item in zip(decided_items, items, strict=True)
         )
-        return with_imports(decided_items, *self._imports)
+        items = in_order(decided_items, self.is_unedited)
+        return with_imports(items, *self._imports)
 
     def _item(self, statement: Statement) -> Item | None:
         """Return the merged statement for one of the author; None if it is removed."""
@@ -211,7 +213,7 @@ class _ModuleMerge:
         if base is None or update is None:
             if update is not None and not statement.is_same(update):
                 self._change("conflict", name, update.text)
-            return None if base is not None and self._is_removed(base, statement, name) else same
+            return None if base is not None and self._is_removed(statement, name) else same
         if base.is_same(update) or statement.is_same(update):
             return same
         pieces = (_value(base), _value(statement), _value(update))
@@ -231,12 +233,15 @@ class _ModuleMerge:
             )
         return replace(same, node=merged, text=merged_text)
 
-    def _is_removed(self, base: Statement, design: Statement, name: str) -> bool:
+    def is_unedited(self, design: Statement) -> bool:
+        """Return whether a statement is from the last import, without edits or comments."""
+        base = self._base_statements.get(variable_of(design.node))
+        is_from_source = base is not None and base.is_same(design)
+        return is_from_source and design.is_alone and not design.has_comment(design.start, design.end)
+
+    def _is_removed(self, design: Statement, name: str) -> bool:
         path = (("$", name),)
-        is_untouched = (
-            base.is_same(design) and design.is_alone and not design.has_comment(design.start, design.end)
-        )
-        if is_untouched and path not in self.clauses.keep:
+        if self.is_unedited(design) and path not in self.clauses.keep:
             self._change("removed", name)
             self.clauses.deleted.append(path)
             return True
@@ -303,24 +308,3 @@ def _missing(items: list[Item], deleted: list[Path]) -> Iterator[Path]:
         is_variable = len(path) == 1 and last[1] in loaded
         if is_variable or (last[0] == "Method" and ast.literal_eval(last[1]) in bound - methods):
             yield path
-
-
-def _check_order(items: list[Item]) -> None:
-    """Check that the merged module uses no variable before the statement that assigns it.
-
-    Raises:
-        UnreadableDesignError: A variable is used too early.
-    """
-    first: dict[str, int] = {}
-    for index, item in enumerate(items):
-        for name in bound_by(item.node):
-            first.setdefault(name, index)
-    for index, item in enumerate(items):
-        old = loaded_by(item.statement.node) if item.statement else frozenset()
-        for name in sorted(item.loaded - old) if variable_of(item.node) else ():
-            is_bound = first.get(name, index + 1) <= index or hasattr(builtins, name)
-            if not is_bound:
-                raise UnreadableDesignError(
-                    f"has {variable_of(item.node)!r} above {name!r}, which it uses; move it below",
-                    item.statement.node.lineno if item.statement else 1,
-                )

@@ -27,11 +27,23 @@ class Item:
     text: str
     statement: Statement | None = None
     """Author's statement before the merge; None for a new one."""
+    is_moved: bool = False
+    """Whether the author's statement is now at another position."""
+
+    @property
+    def in_place(self) -> Statement | None:
+        """Author's statement if it is still at its position."""
+        return None if self.is_moved else self.statement
 
     @cached_property
     def loaded(self) -> frozenset[str]:
         """Names that it reads."""
-        return loaded_by(self.node)
+        return _loaded_by(self.node)
+
+    @cached_property
+    def loaded_before(self) -> frozenset[str]:
+        """Names that the author's statement read before the merge."""
+        return frozenset() if self.statement is None else _loaded_by(self.statement.node)
 
     @cached_property
     def bound(self) -> frozenset[str]:
@@ -63,7 +75,7 @@ def bound_by(statement: ast.stmt) -> Iterator[str]:
             yield from bound_by(node)
 
 
-def loaded_by(statement: ast.stmt) -> frozenset[str]:
+def _loaded_by(statement: ast.stmt) -> frozenset[str]:
     """Return the names that a statement reads."""
     nodes = (node for node in ast.walk(statement) if isinstance(node, ast.Name))
     return frozenset(node.id for node in nodes if isinstance(node.ctx, ast.Load))
@@ -162,17 +174,17 @@ def rewritten(source: SourceText, items: list[Item], texts: dict[int, str]) -> s
     place = 0
     for index, item in enumerate(items):
         text = texts.get(index, item.text)
-        if item.statement is not None:
-            if text != item.statement.text:
-                edits.append((item.statement.start, item.statement.end, text))
-            place = source.line_end(item.statement.end)
+        if (statement := item.in_place) is not None:
+            if text != statement.text:
+                edits.append((statement.start, statement.end, text))
+            place = source.line_end(statement.end)
         elif place:
             gap = "\n" if _is_import(item.node) else "\n\n"
             behind = "" if not source.text[place + 1 : source.line_end(place + 1)].strip() else gap[1:]
             edits.append((place, place, gap + text + behind))
         else:
             edits.append((0, 0, f"{text}\n\n"))
-    left = {id(item.statement) for item in items}
+    left = {id(item.in_place) for item in items}
     for statement in source.statements:
         if id(statement) not in left:
             blank = _BLANK.match(source.text, statement.end)
