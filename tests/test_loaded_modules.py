@@ -60,7 +60,7 @@ print(len(texts))
 
 @pytest.mark.parametrize(
     ("code", "most"),
-    first([(IMPORT, 65), (CALL, 68), (VERSION, 25), (WORKER, 117), (AGENTS, 206)]),
+    first([(IMPORT, 65), (CALL, 68), (VERSION, 26), (WORKER, 117), (AGENTS, 222)]),
     ids=["the import", "one call", "the version", "a worker", "agents"],
 )
 def test_a_program_loads_few_modules(code: str, most: int) -> None:
