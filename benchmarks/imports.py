@@ -2,7 +2,7 @@
 
 toolgen writes a design and generates its code; FastMCP makes a server (`FastMCP.from_openapi`) and lists its
 tools. The results are the tools of each, the losses of the design, processor time without the start of the
-process, and the peak memory of the process.
+process, and the peak memory of the process: the smallest of three measurements that take turns.
 
 Without a file this measures the documents beside the repository and those of `.peers`, and writes the results
 and the table of docs/import.md. FastMCP is that of `make .bench/fastmcp/ready`.
@@ -36,6 +36,8 @@ NAMES: Final = {"anthropic": "Anthropic", "openai": "OpenAI", "@octokit": "GitHu
 """Of documents whose files are not called like them, by a part of their path."""
 FEWEST: Final = 20
 """Operations of a document whose ratio counts."""
+ROUNDS: Final = 3
+WORKS: Final = ("import", "gen", "serve")
 
 
 SMALL: Final = {
@@ -85,6 +87,15 @@ def _name(file: Path) -> str:
 
 
 def _costs(file: Path) -> dict[str, Any]:
+    rounds = [_round(file) for _ in range(ROUNDS)]
+    return {
+        "operations": rounds[0]["count"]["operations"],
+        **{what: min((each[what] for each in rounds), key=_seconds) for what in WORKS},
+    }
+
+
+def _round(file: Path) -> dict[str, Any]:
+    """Return what each work costs once, in a new folder."""
     content = file.read_bytes()
     content = gzip.decompress(content) if file.suffix == ".gz" else content
     with TemporaryDirectory() as folder:
@@ -93,10 +104,11 @@ def _costs(file: Path) -> dict[str, Any]:
             kind = "json" if text.startswith(b"{") else "yaml"
             Path(folder, name, f"document.{kind}").write_bytes(text)
             Path(folder, name, "pyproject.toml").write_text(f'[tool.toolgen]\ndesign = "{name}_design"\n')
-        return {
-            "operations": _measured("count", folder)["operations"],
-            **{what: _measured(what, folder) for what in ("import", "gen", "serve")},
-        }
+        return {what: _measured(what, folder) for what in ("count", *WORKS)}
+
+
+def _seconds(measured: dict[str, Any]) -> float:
+    return float(measured.get("seconds", 0))
 
 
 def _measured(what: str, folder: str) -> dict[str, Any]:
