@@ -65,13 +65,18 @@ def test_an_import_leaves_nothing_for_the_garbage_collector(document: dict[str, 
         return openapi_files(SourceDocument(name="api", value=document), name="api", service="api").imported
 
     assert imported()  # the first one imports modules and fills caches
-    gc.collect()
     gc.disable()
     try:
-        assert imported()
-        assert gc.collect() == 0
+        assert min(garbage_after(imported) for _ in range(3)) == 0  # threads of earlier tests leave some, too
     finally:
         gc.enable()
+
+
+def garbage_after(work: Callable[[], int]) -> int:
+    """Return the number of objects that only the garbage collector frees after the work."""
+    gc.collect()
+    assert work()
+    return gc.collect()
 
 
 def test_an_example_that_does_not_fit_leaves_no_cycle() -> None:
