@@ -14,7 +14,6 @@ pytestmark = pytest.mark.costly
 
 WIDTH = 100
 TOO_LARGE: dict[str, tuple[Schema, str]] = {
-    "depth": (nested(200), "what stands here is nested too deeply to be read"),
     "enum": (SHAPES["enum"](100_000), "has more than 100000 values or 5000000 characters"),
     "patterns": (
         an_object({"x": {"pattern": "(a{1000}){1000}"}}),
@@ -54,6 +53,11 @@ def test_wide_schemas_become_types_that_mypy_takes(tmp_path: Path) -> None:
     assert used.stdout.strip() == str(len(SHAPES)), used.stderr
     checked = in_a_process(tmp_path, "-m", "mypy", "--strict", "--config-file=", "gen")
     assert checked.returncode == 0, checked.stdout
+
+
+def test_a_document_that_is_nested_too_deeply_is_refused(tmp_path: Path) -> None:
+    said = run(tmp_path, {"large": nested(200), "small": an_object({"a": {"type": "string"}})})
+    assert said.splitlines()[0] == "error: wide.json is not JSON: it is nested more than 100 levels deep"
 
 
 @pytest.mark.parametrize("name", TOO_LARGE)
