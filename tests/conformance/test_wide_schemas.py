@@ -56,8 +56,11 @@ def test_wide_schemas_become_types_that_mypy_takes(tmp_path: Path) -> None:
 
 
 def test_a_document_that_is_nested_too_deeply_is_refused(tmp_path: Path) -> None:
-    said = run(tmp_path, {"large": nested(200), "small": an_object({"a": {"type": "string"}})})
-    assert said.splitlines()[0] == "error: wide.json is not JSON: it is nested more than 100 levels deep"
+    tool = {"name": "large", "description": "A tool.", "parameters": nested(200)}
+    (tmp_path / "wide.json").write_text(json.dumps([tool]), "utf-8")
+    done = in_a_process(tmp_path, "-m", "toolgen", "import", "jsonschema", "wide.json")
+    message = "error: wide.json is not JSON: it is nested more than 100 levels deep"
+    assert (done.returncode, done.stderr.splitlines()[0]) == (2, message)
 
 
 @pytest.mark.parametrize("name", TOO_LARGE)
