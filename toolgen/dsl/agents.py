@@ -102,12 +102,12 @@ class History(Clause):
 
     Args:
         keep_turns: Maximum number of earlier turns.
-        summarize_after: Number of earlier turns up to which all are shown. Beyond it, those that are not
-            kept are summarized.
+        summarize_after: Maximum number of earlier turns that are shown in full. If there are more, the
+            newest `keep_turns` stay, and the others are summarized.
         keep_tokens: Maximum number of tokens of earlier turns. Within a run, older results are shortened if
             the input exceeds it.
-        summarize_at: Number of tokens up to which all earlier turns are shown. Beyond it, those that are not
-            kept are summarized.
+        summarize_at: Maximum number of tokens of earlier turns that are shown in full. If there are more,
+            the newest turns up to `keep_tokens` stay, and the others are summarized.
 
     Example: `d.History(keep_tokens=50_000, summarize_at=100_000)`
     """
