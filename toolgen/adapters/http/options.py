@@ -37,7 +37,7 @@ class SurfaceOptions:
     max_streams_per_caller: int | None = None
     """Maximum number of streams per caller, with the same rules as `max_calls_per_caller`."""
     kept_events: int = 10_000
-    """Number of events, over all sessions, that are buffered for slow or reconnecting readers of `/events`."""
+    """Number of events of all sessions that are buffered for slow or reconnecting readers of `/events`."""
     kept_bytes: int = 64 * 2**20
     """Maximum total size of these events in bytes; if they are larger, fewer are kept."""
     comment_s: float = 15.0
