@@ -24,8 +24,7 @@ class Commands(TyperGroup):
 
     def list_commands(self, ctx: Any) -> list[str]:
         """Return the names of the commands in the order of the help."""
-        names = [name for section in _SECTIONS.values() for name in section]
-        return [*names, *(name for name in self.commands if name not in names)]
+        return [name for section in _SECTIONS.values() for name in section if name in self.commands]
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """Write each section with the whole first paragraph of each command."""

@@ -53,7 +53,7 @@ _EDITED: Final = "changes of the source conflict with your edits (--allow-losses
 
 
 @contextmanager
-def _looking_seldom() -> Iterator[None]:
+def _rarely_collecting() -> Iterator[None]:
     """Collect garbage rarely: an import creates no cycles, except in the merge with an edited design."""
     before = gc.get_threshold()
     gc.set_threshold(*_THRESHOLD)
@@ -63,7 +63,7 @@ def _looking_seldom() -> Iterator[None]:
         gc.set_threshold(*before)
 
 
-@_looking_seldom()
+@_rarely_collecting()
 def import_tools(request: ImportRequest) -> Outcome:
     """Write the design module and the schemas beside it, or report why this is not possible.
 
