@@ -7,11 +7,13 @@ import shutil
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 from typing import Final
 
 PATIENCE_S: Final = 60.0
+_ATTEMPTS: Final = 3
 _SEARCH_ATTRIBUTES: Final = (
     "ToolgenSession=Keyword",
     "ToolgenAgent=Keyword",
@@ -30,9 +32,8 @@ class TemporalServer:
     """A server in a process, with its runs in memory or in a file."""
 
     def __init__(self, cli: str, file: Path | None = None, *settings: str) -> None:
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.port = int(free.getsockname()[1])
+        self.port = _free_port()
+        self._has_run = False
         self._cli = cli
         self._file = file
         self._settings = settings
@@ -49,22 +50,33 @@ class TemporalServer:
         return self._process.pid
 
     def start(self) -> None:
-        """Start the server, and return once it takes requests."""
-        command = [self._cli, "server", "start-dev", "--ip", "127.0.0.1", "--port", str(self.port)]
-        command += ["--headless", "--log-level", "never"]
-        for name in _SEARCH_ATTRIBUTES:
-            command += ["--search-attribute", name]
-        if self._file is not None:
-            command += ["--db-filename", str(self._file)]
-            command += ["--sqlite-pragma", "journal_mode=wal", "--sqlite-pragma", "synchronous=1"]
-        self._process = subprocess.Popen(
-            [*command, *self._settings], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-        )
-        end = time.monotonic() + PATIENCE_S
-        while not (self._listens() and self._is_healthy()):
-            if self._process.poll() is not None or time.monotonic() > end:
-                raise RuntimeError(f"the Temporal server did not start: {' '.join(command)}")
-            time.sleep(0.02)
+        """Start the server, and return once it takes requests.
+
+        Another program can take the port before the server does: a server that ends at once is started again,
+        at another port unless clients know the first one.
+
+        Raises:
+            RuntimeError: Three processes have ended, or one took no requests for a minute; with its output.
+        """
+        for attempt in range(_ATTEMPTS):
+            if attempt and not self._has_run:
+                self.port = _free_port()
+            with tempfile.TemporaryFile() as output:
+                self._process = subprocess.Popen(self._command(), stdout=output, stderr=output)
+                end = time.monotonic() + PATIENCE_S
+                while self._process.poll() is None and time.monotonic() < end:
+                    if self._listens() and self._is_healthy() and self._process.poll() is None:
+                        self._has_run = True
+                        return
+                    time.sleep(0.02)
+                code = self._process.poll()
+                self.kill()
+                output.seek(0)
+                said = output.read().decode(errors="replace")
+            if code is None:
+                break
+        how = f"takes no requests after {PATIENCE_S:.0f} s" if code is None else f"ended with {code}"
+        raise RuntimeError(f"the Temporal server {how}: {said}\n{' '.join(self._command())}")
 
     def kill(self) -> None:
         """End the server as a loss of its machine would."""
@@ -72,6 +84,16 @@ class TemporalServer:
             self._process.kill()
             self._process.wait()
             self._process = None
+
+    def _command(self) -> list[str]:
+        command = [self._cli, "server", "start-dev", "--ip", "127.0.0.1", "--port", str(self.port)]
+        command += ["--headless", "--log-level", "never"]
+        for name in _SEARCH_ATTRIBUTES:
+            command += ["--search-attribute", name]
+        if self._file is not None:
+            command += ["--db-filename", str(self._file)]
+            command += ["--sqlite-pragma", "journal_mode=wal", "--sqlite-pragma", "synchronous=1"]
+        return [*command, *self._settings]
 
     def _listens(self) -> bool:
         with socket.socket() as one:
@@ -81,3 +103,9 @@ class TemporalServer:
         """Return whether it takes requests; it listens some moments before."""
         command = [self._cli, "operator", "cluster", "health", "--address", self.address]
         return subprocess.run(command, capture_output=True, check=False).returncode == 0
+
+
+def _free_port() -> int:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return int(free.getsockname()[1])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -26,6 +27,21 @@ async def workers(server: TemporalServer, tmp_path: Path) -> AsyncIterator[Tempo
     yield workers
     await workers.close()
     server.kill()
+
+
+def test_a_server_whose_port_is_taken_starts_at_another_one() -> None:
+    """Another program can take a free port before the server listens; clients do not know it yet."""
+    server = TemporalServer()
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", server.port))
+        server.start()
+        assert server.port != other.getsockname()[1]
+    server.kill()
+
+
+def test_a_server_that_cannot_start_says_why() -> None:
+    with pytest.raises(RuntimeError, match=r"ended with 1: .*--unheard-of"):
+        TemporalServer(None, "--unheard-of").start()
 
 
 async def test_runs_go_on_and_no_accepted_answer_is_lost(
