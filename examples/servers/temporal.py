@@ -52,31 +52,21 @@ class TemporalServer:
     def start(self) -> None:
         """Start the server, and return once it takes requests.
 
-        Another program can take the port before the server does: a server that ends at once is started again,
-        at another port unless clients know the first one.
+        Another program can take the port before the server does, so a server that does not start is started
+        again, at another port unless clients know the first one.
 
         Raises:
-            RuntimeError: Three processes have ended, or one took no requests for a minute; with its output.
+            RuntimeError: No attempt succeeded; with the output of the last one.
         """
-        for attempt in range(_ATTEMPTS):
-            if attempt and not self._has_run:
+        failures: list[str] = []
+        while len(failures) < _ATTEMPTS:
+            if failures and not self._has_run:
                 self.port = _free_port()
-            with tempfile.TemporaryFile() as output:
-                self._process = subprocess.Popen(self._command(), stdout=output, stderr=output)
-                end = time.monotonic() + PATIENCE_S
-                while self._process.poll() is None and time.monotonic() < end:
-                    if self._listens() and self._is_healthy() and self._process.poll() is None:
-                        self._has_run = True
-                        return
-                    time.sleep(0.02)
-                code = self._process.poll()
-                self.kill()
-                output.seek(0)
-                said = output.read().decode(errors="replace")
-            if code is None:
-                break
-        how = f"takes no requests after {PATIENCE_S:.0f} s" if code is None else f"ended with {code}"
-        raise RuntimeError(f"the Temporal server {how}: {said}\n{' '.join(self._command())}")
+            if (failure := self._try_start()) is None:
+                self._has_run = True
+                return
+            failures.append(failure)
+        raise RuntimeError(f"the Temporal server {failures[-1]}\n{' '.join(self._command())}")
 
     def kill(self) -> None:
         """End the server as a loss of its machine would."""
@@ -84,6 +74,21 @@ class TemporalServer:
             self._process.kill()
             self._process.wait()
             self._process = None
+
+    def _try_start(self) -> str | None:
+        """Return why the server does not take requests, or None if it does."""
+        with tempfile.TemporaryFile() as output:
+            self._process = subprocess.Popen(self._command(), stdout=output, stderr=output)
+            end = time.monotonic() + PATIENCE_S
+            while (code := self._process.poll()) is None and time.monotonic() < end:
+                if self._listens() and self._is_healthy() and self._process.poll() is None:
+                    return None
+                time.sleep(0.02)
+            self.kill()
+            output.seek(0)
+            said = output.read().decode(errors="replace")
+        how = f"takes no requests after {PATIENCE_S:.0f} s" if code is None else f"ended with {code}"
+        return f"{how}: {said}"
 
     def _command(self) -> list[str]:
         command = [self._cli, "server", "start-dev", "--ip", "127.0.0.1", "--port", str(self.port)]
