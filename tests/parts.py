@@ -1,4 +1,7 @@
-"""`python -m tests.parts ARGUMENTS`: pytest in a process for each core, each with its part of the files.
+"""`python -m tests.parts ARGUMENTS`: pytest in two processes for each core, each with its part of the files.
+
+Many tests wait for files, sockets and processes, which leaves a core with one process idle for a third of the
+time.
 
 A part collects its own files alone, and reports to nobody: what a worker of pytest-xdist sends of a test
 takes as long as pytest itself needs for it.
@@ -25,7 +28,7 @@ MOST: Final = 8
 
 def main(arguments: Sequence[str]) -> int:
     """Return an exit code; what the first part prints is shown as it comes, that of another when it ends."""
-    count = min(os.cpu_count() or 1, MOST)
+    count = min(2 * (os.cpu_count() or 1), MOST)
     command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *arguments]
     with ExitStack() as files:
         outputs = [None, *(files.enter_context(TemporaryFile()) for _ in range(1, count))]

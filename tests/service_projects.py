@@ -137,7 +137,7 @@ class Tariffs(BaseHTTPRequestHandler):
 def server() -> Iterator[str]:
     """Give the URL of a server of tariffs that runs meanwhile."""
     tariffs = ThreadingHTTPServer(("127.0.0.1", 0), Tariffs)
-    serving = Thread(target=tariffs.serve_forever)
+    serving = Thread(target=tariffs.serve_forever, kwargs={"poll_interval": 0.01})
     serving.start()
     yield f"http://127.0.0.1:{tariffs.server_port}"
     tariffs.shutdown()

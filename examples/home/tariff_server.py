@@ -30,7 +30,7 @@ PRICES: Final = {"fixed-12": (2.35, 2.35), "green": (2.6, 2.5), "night": (2.9, 1
 def supplier() -> Iterator[str]:
     """Run the API while the block runs; yield its address."""
     server = ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
-    thread = Thread(target=server.serve_forever, daemon=True)
+    thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
     thread.start()
     try:
         yield f"http://127.0.0.1:{server.server_port}/v1"

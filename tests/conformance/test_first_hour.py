@@ -188,7 +188,7 @@ def test_the_first_hour(tmp_path: Path) -> None:
 @contextmanager
 def serving() -> Iterator[str]:
     server = ThreadingHTTPServer(("127.0.0.1", 0), Model)
-    Thread(target=server.serve_forever, daemon=True).start()
+    Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
     try:
         yield f"http://127.0.0.1:{server.server_port}"
     finally:

@@ -128,7 +128,7 @@ def company(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Company]:
     tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     tls.load_cert_chain(folder / "server.crt", folder / "server.key")
     server.socket = tls.wrap_socket(server.socket, server_side=True)
-    Thread(target=server.serve_forever, daemon=True).start()
+    Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
     url = f"https://localhost:{server.server_port}"
     yield Company(store=folder / "store", index=folder / "index", url=url, home=folder / "home")
     server.shutdown()

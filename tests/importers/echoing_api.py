@@ -118,7 +118,7 @@ def api(project: ProjectFolder) -> Iterator[EchoingAPI]:
             """Print nothing."""
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    serving = Thread(target=server.serve_forever)
+    serving = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
     serving.start()
     echoing = EchoingAPI(project, f"http://127.0.0.1:{server.server_port}")
     yield echoing

@@ -72,7 +72,7 @@ def recording(tls: ssl.SSLContext | None = None) -> Iterator[RecordingAPI]:
     if tls is not None:
         server.socket = tls.wrap_socket(server.socket, server_side=True)
     held = RecordingAPI(f"http://127.0.0.1:{server.server_address[1]}")
-    thread = Thread(target=server.serve_forever)
+    thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
     try:
         yield held

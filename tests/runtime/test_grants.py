@@ -279,6 +279,7 @@ async def test_each_use_names_who_approved_it() -> None:
     assert (used.grant_id, used.reason) == (grant.id, "approved by jo at 1970-01-12 13:46:40 UTC")
 
 
+@pytest.mark.asyncio(loop_factories=["virtual"])
 @pytest.mark.parametrize("is_revoked", [False, True])
 async def test_a_call_that_is_executed_again_keeps_its_use(tmp_path: Path, is_revoked: bool) -> None:
     host = Host(tmp_path / "runs.db")

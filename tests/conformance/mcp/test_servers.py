@@ -40,7 +40,7 @@ class Page(BaseHTTPRequestHandler):
 def page() -> Iterator[str]:
     """The address of a page on this machine."""
     with ThreadingHTTPServer(("127.0.0.1", 0), Page) as server:
-        thread = threading.Thread(target=server.serve_forever)
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
         thread.start()
         yield f"http://127.0.0.1:{server.server_port}/"
         server.shutdown()
