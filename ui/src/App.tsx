@@ -13,11 +13,11 @@ import { ToolsPlace } from "./tools/ToolsPlace";
 
 const inMain = (drawn: ReactNode) => <main id="main" className="main wide">{drawn}</main>;
 const AgentsPlace = later(texts.places.agents, () => import("./agents/AgentsPlace"), inMain);
-const WaitsPlace = later(texts.places.waits, () => import("./waits/WaitsPlace"), inMain);
+const SuspensionsPlace = later(texts.places.suspensions, () => import("./suspensions/SuspensionsPlace"), inMain);
 const RunsPlace = later(texts.places.runs, () => import("./runs/RunsPlace"), inMain);
 const MapPlace = later(texts.places.map, () => import("./map/MapPlace"), inMain);
 
-const PLACES = ["tools", "agents", "waits", "runs", "map"] as const;
+const PLACES = ["tools", "agents", "suspensions", "runs", "map"] as const;
 const THEMES = ["system", "light", "dark"] as const;
 type Theme = (typeof THEMES)[number];
 const EVERY_MS = 5_000;
@@ -29,7 +29,7 @@ export function App() {
   const place = PLACES.find((one) => one === address.place) ?? "tools";
   const loaded = useLoaded("catalog", catalog);
   const agents = useLoaded("agents", () => surface.agents());
-  const waits = useLoaded("waits", () => surface.suspensions.list(), EVERY_MS);
+  const suspensions = useLoaded("suspensions", () => surface.suspensions.list(), EVERY_MS);
   const lost = usePages<Run>("unknown", async (after) => {
     const { runs: items, next } = await surface.runs.list({ after, status: "unknown", limit: LOOKED_THROUGH });
     return { items, next };
@@ -41,8 +41,8 @@ export function App() {
   });
   useKeys(place === "tools" ? {} : { j: () => { step(1); }, k: () => { step(-1); }, "/": searchTools });
   useEffect(() => { document.title = `${shown(address.parts[0] ?? address.place)} · toolgen`; }, [address.parts, address.place]);
-  const failed = loaded.error ?? waits.error;
-  const waiting = (waits.value?.suspensions.length ?? 0) + (lost.value?.length ?? 0);
+  const failed = loaded.error ?? suspensions.error;
+  const waiting = (suspensions.value?.suspensions.length ?? 0) + (lost.value?.length ?? 0);
   return (
     <div className="app">
       <a className="skip" href="#main" onClick={(event) => { event.preventDefault(); document.querySelector<HTMLElement>("main")?.focus(); }}>{texts.frame.skip}</a>
@@ -51,7 +51,7 @@ export function App() {
         {PLACES.map((one) => (
           <a key={one} href={addressOf(one)} aria-current={one === place ? "page" : undefined}>
             {texts.places[one]}
-            {one === "waits" && waiting > 0 && <span className="count" aria-label={texts.frame.waiting(waiting)}>{waiting}</span>}
+            {one === "suspensions" && waiting > 0 && <span className="count" aria-label={texts.frame.waiting(waiting)}>{waiting}</span>}
           </a>
         ))}
         <span className="grow" />
@@ -59,13 +59,13 @@ export function App() {
         <button type="button" className="plain" aria-label={texts.help} onClick={() => { help.current?.showModal(); }}>?</button>
       </nav>
       {failed !== undefined && !(failed instanceof Problem && failed.is("not-implemented")) && (
-        <div className="over"><Banner tone="bad">{wordsOf(failed)} <button type="button" onClick={() => { loaded.again(); waits.again(); }}>{texts.frame.again}</button></Banner></div>
+        <div className="over"><Banner tone="bad">{wordsOf(failed)} <button type="button" onClick={() => { loaded.again(); suspensions.again(); }}>{texts.frame.again}</button></Banner></div>
       )}
       {loaded.value === undefined ? <><aside className="side"><Skeleton what={texts.frame.catalog} rows={12} /></aside><main id="main" className="main" /></> : (
         <Boundary at={location.hash}>
           {place === "tools" && <ToolsPlace catalog={loaded.value} address={address} />}
-          {place === "agents" && <AgentsPlace agents={agents.value ?? []} catalog={loaded.value} address={address} waits={waits.value?.suspensions ?? []} lost={lost.value ?? []} />}
-          {place === "waits" && <WaitsPlace catalog={loaded.value} address={address} waits={waits} lost={lost} newest={LOOKED_THROUGH * lost.pages} />}
+          {place === "agents" && <AgentsPlace agents={agents.value ?? []} catalog={loaded.value} address={address} suspensions={suspensions.value?.suspensions ?? []} lost={lost.value ?? []} />}
+          {place === "suspensions" && <SuspensionsPlace catalog={loaded.value} address={address} suspensions={suspensions} lost={lost} newest={LOOKED_THROUGH * lost.pages} />}
           {place === "runs" && <RunsPlace catalog={loaded.value} address={address} />}
           {place === "map" && <MapPlace agents={agents.value ?? []} catalog={loaded.value} />}
         </Boundary>

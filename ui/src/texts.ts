@@ -1,7 +1,7 @@
 /** What the page says, in one place. */
 
 export const texts = {
-  places: { tools: "Tools", agents: "Agents", waits: "Suspended calls", runs: "Runs", map: "Map" },
+  places: { tools: "Tools", agents: "Agents", suspensions: "Suspended calls", runs: "Runs", map: "Map" },
   search: (count: number) => `Search ${count} ${count === 1 ? "tool" : "tools"}`,
   nothingFound: (words: string) => `No tool has “${words}” in its name, title, description or tags.`,
   noTools: "No tools yet. To create a project with three tools, run: toolgen init NAME",
@@ -18,7 +18,7 @@ export const texts = {
   loading: (what: string) => `Loading ${what}`,
   theme: { label: "Colours", system: "System", light: "Light", dark: "Dark" },
   help: "Keys",
-  keys: [["/", "search"], ["g t", "tools"], ["g a", "agents"], ["g w", "waits"], ["g r", "runs"], ["g m", "map"], ["j, k", "next, previous"], ["Ctrl Enter", "call"], ["?", "these keys"]],
+  keys: [["/", "search"], ["g t", "tools"], ["g a", "agents"], ["g s", "suspended calls"], ["g r", "runs"], ["g m", "map"], ["j, k", "next, previous"], ["Ctrl Enter", "call"], ["?", "these keys"]],
   frame: { skip: "Skip to the content", places: "Places", waiting: (count: number) => `${count} suspended`, again: "Try again", catalog: "the catalog", close: "Close" },
   tag: "Tag",
   allTags: "all tags",
@@ -27,7 +27,7 @@ export const texts = {
   call: { arguments: "Arguments", form: "Form", json: "JSON", example: "Example", clear: "Clear", as: "Session",
     asHelp: "Session of the call; the model never sees it.", injected: "The server fills in",
     running: (title: string) => `Running ${title}`, next: "Next page", notJSON: "This is not JSON",
-    result: "Result", nothingYet: "No call yet. Fill in the arguments, or choose an example.", wait: "Answer it under Suspended calls",
+    result: "Result", nothingYet: "No call yet. Fill in the arguments, or choose an example.", suspension: "Answer it under Suspended calls",
     madeWith: (at: string) => `Called at ${at} with`, takeThem: "Use these arguments",
     view: "View of the arguments", notObject: "The arguments must be a JSON object.", byProvider: "The model provider runs this tool, so it cannot be called here." },
   history: { none: "No call from this tab yet.", columns: ["at", "status", "ms", "arguments"] },
@@ -59,7 +59,7 @@ export const texts = {
   run: { title: "Run", live: "live", counts: (calls: number, tokens: number) => `${calls} calls · ${tokens.toLocaleString("en")} tokens`, session: "session", status: "Status",
     allStatuses: "all statuses", none: "No runs yet. Talk to an agent, or call a tool that asks first.", choose: "Choose a run.", answer: "Answer it", timeline: "Timeline",
     noResult: "None yet.", cancel: "Cancel the run", noEvent: "No event yet.", eventsOf: (what: string) => `Events of ${what}`, toAnswer: "answer", child: "child run" },
-  wait: { title: "Waiting for", groups: { person: "A person", work: "Other work", credential: "A credential" }, each: "Each call shows exactly what will run. Answers are stored with the name of the person.",
+  suspension: { title: "Waiting for", groups: { person: "A person", work: "Other work", credential: "A credential" }, each: "Each call shows exactly what will run. Answers are stored with the name of the person.",
     none: "No call is suspended. A call of a tool with Confirm(…) is listed here before it runs.", columns: ["tool", "requested by", "agent", "session", "since", "until"],
     shortened: "The question is shortened; the arguments below are complete.", exactly: "What you approve is what runs", preview: "Preview",
     notSealed: (state: string) => `This record is ${state}: ${state === "tampered" ? "it was changed after it was written" : "no key of this host sealed it"}. It cannot be approved.`,

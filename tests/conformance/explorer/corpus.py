@@ -56,7 +56,7 @@ CORPUS: Final = (
     "`</code><script>alert(27)</script>`\n```html\n</pre><script>alert(28)</script>\n```",
     "__proto__",
     "constructor",
-    "#/waits/../../?token=x",
+    "#/suspensions/../../?token=x",
     "x" * 20_000,
     *(text for name, text in PRINTED.items() if name != "surrogate"),
 )

@@ -72,7 +72,7 @@ async def talk(shown: Explorer, session: str, text: str) -> None:
     for line in await lines.get_by_role("button").all():
         await line.click()
     await nothing_made(page)
-    for address in ("#/runs", "#/waits", "#/map", "#/agents", "#/tools"):
+    for address in ("#/runs", "#/suspensions", "#/map", "#/agents", "#/tools"):
         await shown.open(address)
         await expect(page.get_by_role("main")).to_be_visible()
         await nothing_made(page)
@@ -109,4 +109,4 @@ async def test_a_thousand_tools_draw_only_what_is_seen_and_search_without_the_se
         page.on("request", lambda sent: asked.append(sent.url))
         await search.press_sequentially("to 987.")
         await expect(page.locator(".list-item")).to_have_text(["Count 987"])
-        assert [url for url in asked if "waits" not in url] == []
+        assert [url for url in asked if "suspensions" not in url] == []

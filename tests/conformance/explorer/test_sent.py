@@ -201,7 +201,7 @@ async def lost(runtime: Runtime, shop: Shop, number: int) -> str:
 async def approval(shown: Explorer, number: int) -> str:
     """Ask for an approval with a payload; return the address of its form."""
     answer = await shown.request.post(f"{shown.url}/tools/{TOOLSET}.t{number}/calls", data={"arguments": {}})
-    return f"#/waits/{(await answer.json())['suspensions'][0]['id']}"
+    return f"#/suspensions/{(await answer.json())['suspensions'][0]['id']}"
 
 
 async def asked(shown: Explorer, runtime: Runtime, number: int) -> str:
@@ -210,7 +210,7 @@ async def asked(shown: Explorer, runtime: Runtime, number: int) -> str:
     await handle.settled()
     answer = await shown.request.get(f"{shown.url}/suspensions")
     [waiting] = [one for one in (await answer.json())["suspensions"] if one["run_id"] == handle.run_id]
-    return f"#/waits/{waiting['id']}"
+    return f"#/suspensions/{waiting['id']}"
 
 
 async def play(page: Page, typed: list[str], random: Random, counts: dict[str, int]) -> None:

@@ -61,7 +61,7 @@ async def test_a_run_on_temporal_is_shown_live_and_afterwards(
             await expect(said.get_by_text(WHOLE)).to_have_count(1)
             live = await lines.locator("strong").all_inner_texts()
             assert live[0] == "started"
-            assert {"diagnose", "factory_reset", "factory_reset waits", "answered"} <= set(live)
+            assert {"diagnose", "factory_reset", "factory_reset is suspended", "answered"} <= set(live)
             await page.reload()
             await expect(lines.last).to_contain_text("completed")
             assert await lines.locator("strong").all_inner_texts() == live

@@ -106,7 +106,7 @@ async def test_the_keyboard_is_enough(tmp_path: Path) -> None:
         await page.keyboard.press("k")
         await expect(page.get_by_role("heading", level=1)).not_to_have_text("Factory reset")
         await page.keyboard.press("g")
-        await page.keyboard.press("w")
+        await page.keyboard.press("s")
         await expect(page.get_by_role("heading", level=1)).to_have_text("Waiting for a person")
         await page.keyboard.press("?")
         await expect(page.get_by_role("dialog")).to_be_visible()
@@ -118,7 +118,7 @@ async def test_axe_finds_nothing_serious_and_nothing_is_cut_off(tmp_path: Path, 
         page = shown.page
         for theme in ("light", "dark"):
             await page.get_by_label("Colours").select_option(theme)
-            for address in (SET_STATE, f"{SET_STATE}?tab=schema", "#/agents", "#/waits", "#/runs", "#/map"):
+            for address in (SET_STATE, f"{SET_STATE}?tab=schema", "#/agents", "#/suspensions", "#/runs", "#/map"):
                 await shown.open(address)
                 await page.wait_for_load_state("networkidle")
                 await page.evaluate(AXE.read_text())

@@ -62,7 +62,7 @@ async def test_a_person_says_what_became_of_a_call_or_tries_it_again(tmp_path: P
         sessions = page.get_by_role("navigation", name="Sessions")
         await expect(sessions.get_by_role("img", name="May have run")).to_have_count(4)
         await expect(page.get_by_label("4 suspended")).to_be_visible()
-        await shown.open("#/waits")
+        await shown.open("#/suspensions")
         await page.get_by_role("link", name="Unknown outcomes").click()
         await expect(page.get_by_role("row")).to_have_count(5)
         await page.get_by_role("row").nth(4).get_by_role("link").click()
@@ -96,7 +96,7 @@ async def test_a_person_says_what_became_of_a_call_or_tries_it_again(tmp_path: P
         result = page.get_by_role("region", name="Result")
         await expect(result.locator(".tag").first).to_have_text("ok")
         assert shop.log == ["held"]
-        await shown.open("#/waits?for=word")
+        await shown.open("#/suspensions?for=word")
         await expect(page.get_by_text("No call has an unknown outcome")).to_be_visible()
 
 
@@ -109,7 +109,7 @@ async def test_a_call_that_was_lost_long_ago_is_found(tmp_path: Path) -> None:
         client = agents_of(runtime).client(AGENT)
         for number in range(110):
             await (await client.start("hello", session_id=f"s-{number}")).result()
-        await shown.open("#/waits?for=word")
+        await shown.open("#/suspensions?for=word")
         await expect(page.get_by_text("Of the newest 100 runs.")).to_be_visible()
         await expect(page.get_by_role("row")).to_have_count(0)
         await page.get_by_role("button", name="Older").click()

@@ -10,8 +10,8 @@ import { Conversation } from "./Conversation";
 
 const EVERY_MS = 10_000;
 
-/** `waits` and `lost` are what waits, and the runs with a call of unknown outcome. */
-export default function AgentsPlace({ agents, catalog, address, waits, lost }: { agents: readonly Agent[]; catalog: Catalog; address: Address; waits: readonly Suspension[]; lost: readonly Run[] }) {
+/** `suspensions` are the suspended calls, `lost` the runs with a call of unknown outcome. */
+export default function AgentsPlace({ agents, catalog, address, suspensions, lost }: { agents: readonly Agent[]; catalog: Catalog; address: Address; suspensions: readonly Suspension[]; lost: readonly Run[] }) {
   const sessions = usePages<Session>(`sessions ${String(agents.length > 0)}`, (after) => sessionsOf(agents, after), EVERY_MS);
   const [agent = agents[0]?.id ?? "", session = ""] = address.parts;
   const own = (sessions.value ?? []).filter((one) => one.agent === agent);
@@ -28,7 +28,7 @@ export default function AgentsPlace({ agents, catalog, address, waits, lost }: {
           {agent !== "" && <a className="list-item" href={addressOf("agents", [agent])} aria-current={session === "" ? "page" : undefined}><span>{texts.newSession}</span></a>}
           {own.map((one) => (
             <a key={one.id} className="list-item" href={addressOf("agents", [agent, one.id])} aria-current={one.id === session ? "page" : undefined}>
-              <span title={shown(one.id)}>{shown(one.message ?? one.id)}</span><SessionDot session={one} waits={waits} lost={lost} />
+              <span title={shown(one.id)}>{shown(one.message ?? one.id)}</span><SessionDot session={one} suspensions={suspensions} lost={lost} />
             </a>
           ))}
           {agents.length > 0 && sessions.value !== undefined && own.length === 0 && <p className="pad muted">{texts.talk.none}</p>}
@@ -42,10 +42,10 @@ export default function AgentsPlace({ agents, catalog, address, waits, lost }: {
   );
 }
 
-function SessionDot({ session: { id, ended_at }, waits, lost }: { session: Session; waits: readonly Suspension[]; lost: readonly Run[] }) {
+function SessionDot({ session: { id, ended_at }, suspensions, lost }: { session: Session; suspensions: readonly Suspension[]; lost: readonly Run[] }) {
   const isIts = (one: Suspension | Run) => one.session_id === id;
   if (lost.some(isIts)) return <Dot tone="bad" says={texts.unknown.title} />;
-  if (waits.some(isIts)) return <Dot tone="waiting" says={texts.wait.title} />;
+  if (suspensions.some(isIts)) return <Dot tone="waiting" says={texts.suspension.title} />;
   return <Dot tone={ended_at === undefined ? "planning" : ""} says={ended_at === undefined ? texts.talk.open : texts.talk.ended} />;
 }
 

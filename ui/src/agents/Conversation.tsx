@@ -15,8 +15,8 @@ import { ArtifactView } from "../views/ArtifactView";
 import type { Timeline } from "../runs/timeline";
 import { useRun } from "../runs/useRun";
 import { texts } from "../texts";
-import { Grants } from "../waits/Grants";
-import { WaitPanel } from "../waits/WaitPanel";
+import { Grants } from "../suspensions/Grants";
+import { SuspensionPanel } from "../suspensions/SuspensionPanel";
 import { FilePicker, pastedFiles, SaidFile, uploadOf } from "./files";
 
 export function Conversation({ agent, session, catalog, again }: { agent: string; session: string; catalog: Catalog; again: () => void }) {
@@ -30,8 +30,8 @@ export function Conversation({ agent, session, catalog, again }: { agent: string
   const messages = useLoaded(`messages ${session}`, () => saidIn(session));
   const turns = messages.value ?? [];
   const run = started || (turns.at(-1)?.run_id ?? "");
-  const waits = useLoaded("waits", () => surface.suspensions.list());
-  const { timeline, isLive, broken } = useRun(run, () => { messages.again(); waits.again(); });
+  const suspensions = useLoaded("suspensions", () => surface.suspensions.list());
+  const { timeline, isLive, broken } = useRun(run, () => { messages.again(); suspensions.again(); });
   const end = useRef<HTMLDivElement>(null);
   useEffect(() => { end.current?.scrollIntoView({ block: "nearest" }); }, [turns.length, timeline.lines.length, timeline.saying]);
   const faults = session === "" ? faultsOf(text.entered, named.entered) : text.entered.faults;
@@ -61,7 +61,7 @@ export function Conversation({ agent, session, catalog, again }: { agent: string
   };
   const ended = isLive ? "" : endOf(timeline);
   const isTold = turns.some((turn) => turn.run_id === run);
-  const open = (waits.value?.suspensions ?? []).filter((wait: Suspension) => run !== "" && wait.run_id.startsWith(run));
+  const open = (suspensions.value?.suspensions ?? []).filter((suspension: Suspension) => run !== "" && suspension.run_id.startsWith(run));
   return (
     <div className="split">
       <section aria-label={texts.talk.title}>
@@ -72,7 +72,7 @@ export function Conversation({ agent, session, catalog, again }: { agent: string
           {timeline.saying !== "" && <div className="said" aria-live="polite">{shownLines(timeline.saying)}</div>}
           {isLive && timeline.saying === "" && <p className="muted small" role="status">{shown(timeline.lines.at(-1)?.what ?? texts.talk.starting)}…</p>}
         </div>
-        {open.map((wait) => <WaitPanel key={wait.id} wait={wait} catalog={catalog} isOpen again={waits.again} />)}
+        {open.map((suspension) => <SuspensionPanel key={suspension.id} suspension={suspension} catalog={catalog} isOpen again={suspensions.again} />)}
         <Grants session={session} />
         {ended !== "" && <Banner tone="bad">{shownLines(ended)}</Banner>}
         {(failed || broken || messages.error !== undefined) && <Banner tone="bad">{failed || broken || (messages.error !== undefined && wordsOf(messages.error))}</Banner>}

@@ -41,8 +41,8 @@ export function ResultPanel({ call, tookMs, next }: { call: AnyCall; tookMs: num
         <Banner key={`${warning.pointer} ${warning.message}`} tone="waiting">{shownLines(`${texts.results.unfit} ${warning.path} ${warning.message}`)}</Banner>
       ))}
       <Failed call={call} />
-      {(call.suspensions ?? []).map((wait) => (
-        <Banner key={wait.id} tone="waiting">{shownLines(wait.question ?? wait.kind)} <a href={addressOf("waits", [wait.id])}>{texts.call.wait}</a></Banner>
+      {(call.suspensions ?? []).map((suspension) => (
+        <Banner key={suspension.id} tone="waiting">{shownLines(suspension.question ?? suspension.kind)} <a href={addressOf("suspensions", [suspension.id])}>{texts.call.suspension}</a></Banner>
       ))}
       {(ok?.artifacts ?? []).map((artifact) => <ArtifactView key={`${artifact.kind} ${artifact.digest}`} artifact={artifact} />)}
       <Tabs<Shown> label={texts.call.result} shown={shown} show={show}

@@ -9,7 +9,7 @@ import { shown, shownLines } from "../kit/escape";
 import { Banner, Dot, Skeleton, Tag } from "../kit/small";
 import { ValueTable } from "../kit/values";
 import { texts } from "../texts";
-import { Grants } from "../waits/Grants";
+import { Grants } from "../suspensions/Grants";
 import { outcomeOf, STATUSES } from "./outcome";
 import { TimelineView } from "./TimelineView";
 import { Unknown } from "./Unknown";
@@ -75,7 +75,7 @@ function RunPage({ id, catalog }: { id: string; catalog: Catalog }) {
       <p className="muted">{texts.run.counts(timeline.calls, timeline.tokens)}{value?.session_id !== undefined && <> · {texts.run.session} <code>{shown(value.session_id)}</code></>}</p>
       {(broken || failed || run.error !== undefined) && <Banner tone="bad">{broken || failed || (run.error !== undefined && wordsOf(run.error))}</Banner>}
       {(value?.unknown_calls ?? []).map((call) => <Unknown key={call} run={id} call={call} session={value?.session_id ?? ""} timeline={timeline} catalog={catalog} again={run.again} />)}
-      {(value?.suspensions ?? []).map((wait) => <Banner key={wait.id} tone="waiting">{shownLines(wait.question ?? wait.kind)} <a href={addressOf("waits", [wait.id])}>{texts.run.answer}</a></Banner>)}
+      {(value?.suspensions ?? []).map((suspension) => <Banner key={suspension.id} tone="waiting">{shownLines(suspension.question ?? suspension.kind)} <a href={addressOf("suspensions", [suspension.id])}>{texts.run.answer}</a></Banner>)}
       <div className="split">
         <section className="panel" aria-label={texts.run.timeline}><h2>{texts.run.timeline}</h2><TimelineView timeline={timeline} /></section>
         <section className="panel" aria-label={texts.call.result}>

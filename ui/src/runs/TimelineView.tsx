@@ -30,7 +30,7 @@ function One({ line, lengthS, isPinned, pin }: { line: Line; lengthS: number; is
       <button type="button" className="plain" aria-pressed={isPinned} title={`${shown(line.what)} ${shown(line.detail)}`} onClick={pin}><strong>{line.isName ? <code>{shown(line.what)}</code> : shown(line.what)}</strong> <span className="muted">{shown(line.detail)}</span></button>
       <span className="small">
         {line.durationS !== null && duration(line.durationS)}
-        {line.wait !== "" && <a href={addressOf("waits", [line.wait])}>{texts.run.toAnswer}</a>}
+        {line.suspension !== "" && <a href={addressOf("suspensions", [line.suspension])}>{texts.run.toAnswer}</a>}
         {line.child !== "" && <a href={addressOf("runs", [line.child])}>{texts.run.child}</a>}
       </span>
       <Bar line={line} lengthS={lengthS} />

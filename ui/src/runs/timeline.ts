@@ -16,7 +16,7 @@ export interface Line {
   readonly durationS: number | null;
   readonly isChild: boolean;
   readonly child: string;
-  readonly wait: string;
+  readonly suspension: string;
   readonly events: readonly JsonObject[];
 }
 
@@ -54,7 +54,7 @@ export function added(timeline: Timeline, given: RuntimeEvent): Timeline {
   const next: Timeline = { ...timeline, begunAt, seq: seq || timeline.seq, heard: { ...timeline.heard, [kind]: time } };
   const line = (what: string, tone: Tone, more: Partial<Line> = {}): Timeline => ({
     ...next,
-    lines: [...next.lines, { key: `${textOf(event["seq"])} ${next.lines.length}`, at, what, isName: false, detail: "", tone, durationS: null, isChild: false, child: "", wait: "", events: [event], ...more }],
+    lines: [...next.lines, { key: `${textOf(event["seq"])} ${next.lines.length}`, at, what, isName: false, detail: "", tone, durationS: null, isChild: false, child: "", suspension: "", events: [event], ...more }],
   });
   const call = textOf(event["tool_call_id"]);
   switch (event["type"]) {
@@ -78,7 +78,7 @@ export function added(timeline: Timeline, given: RuntimeEvent): Timeline {
       return next.lines.some((one) => one.key === call) ? changed(next, call, event, end) : line(nameOf(event), end.tone, { isName: true, key: call, ...end });
     }
     case "approval_requested": case "input_requested": case "question_asked":
-      return line(`${nameOf(event) || "the agent"} waits`, "waiting", { detail: textOf(event["question"]), wait: textOf(event["suspension_id"]) });
+      return line(`${nameOf(event) || "the agent"} is suspended`, "waiting", { detail: textOf(event["question"]), suspension: textOf(event["suspension_id"]) });
     case "tool_authorization": return textOf(event["grant_id"]) === "" ? next : line(`${nameOf(event)} may run`, "good", { detail: textOf(event["reason"]) });
     case "answer_accepted": return line("answered", "good", { detail: textOf(event["answered_by"]) });
     case "assistant_reply":

@@ -17,9 +17,9 @@ import { ToolPage } from "../tools/ToolPage";
 import { ToolsPlace } from "../tools/ToolsPlace";
 import { chartOf } from "../views/chart";
 import MarkdownView from "../views/MarkdownView";
-import { Grants } from "../waits/Grants";
-import { WaitPanel } from "../waits/WaitPanel";
-import WaitsPlace from "../waits/WaitsPlace";
+import { Grants } from "../suspensions/Grants";
+import { SuspensionPanel } from "../suspensions/SuspensionPanel";
+import SuspensionsPlace from "../suspensions/SuspensionsPlace";
 
 const TEXT = "backup.tar \u202e gz.ssecca\u202c \u2066\u200b\u{e0041}\\u202e";
 const SHOWN = "backup.tar \\u202e gz.ssecca\\u202c \\u2066\\u200b\\udb40\\udc41\\\\u202e";
@@ -37,25 +37,25 @@ function saying(text: string) {
     artifacts: [{ kind: text, view: text, name: text, schema }],
   };
   const catalog: Catalog = { catalog: { design: text }, tools: [tool] };
-  const wait = { id: "w", run_id: "r", kind: "confirmation", seal: "sealed", question: text, preview: text, requested_by: text, agent: text, session_id: text, tool: text, arguments: { [text]: text }, answer_schema: { type: "object", properties: { approved: { type: "boolean" }, payload: schema } } } as unknown as Suspension;
+  const suspension = { id: "w", run_id: "r", kind: "confirmation", seal: "sealed", question: text, preview: text, requested_by: text, agent: text, session_id: text, tool: text, arguments: { [text]: text }, answer_schema: { type: "object", properties: { approved: { type: "boolean" }, payload: schema } } } as unknown as Suspension;
   const run = { id: `r${text}`, kind: "agent", status: "completed", session_id: text, agent: text, tool: text, message: text, text, result: { [text]: text }, error: text, requested_by: text, unknown_calls: ["c"] } as unknown as Run;
   const events = [{ type: "run_started", seq: 1, time: 1, agent: text }, { type: "tool_start", seq: 2, time: 1, tool_call_id: "c", tool: tool.id, name: text, text, arguments: { [text]: text } }, { type: "approval_requested", seq: 3, time: 2, name: text, question: text }, { type: "assistant_reply", seq: 4, time: 3, text }, { type: "toolset_dropped", seq: 5, time: 4, toolset: text, reason: text }, { type: text, seq: 6, time: 5 }] as unknown as RuntimeEvent[];
   const artifact = { kind: text, media_type: "application/json", size: 1, digest: "d", data: { [text]: text }, not_stored_reason: text } as unknown as Artifact;
-  const call = { id: "c", status: "ok", result: { [text]: text, rows: [{ [text]: text, deep: { [text]: [text] }, constructor: text }, {}], list: [text] }, display: text, suspensions: [wait], artifacts: [artifact, { ...artifact, digest: "e", not_stored_reason: undefined }], warnings: [{ path: text, pointer: text, constraint: "invalid_type", message: text }], bounds: { returned: 1, truncated: true, refinement_hint: text }, trace: [{ step: text, duration_s: 1 }] } as unknown as AnyCall;
+  const call = { id: "c", status: "ok", result: { [text]: text, rows: [{ [text]: text, deep: { [text]: [text] }, constructor: text }, {}], list: [text] }, display: text, suspensions: [suspension], artifacts: [artifact, { ...artifact, digest: "e", not_stored_reason: undefined }], warnings: [{ path: text, pointer: text, constraint: "invalid_type", message: text }], bounds: { returned: 1, truncated: true, refinement_hint: text }, trace: [{ step: text, duration_s: 1 }] } as unknown as AnyCall;
   const failed = { id: "c", status: "error", error: { code: text, message: text, correlation_id: text, details: { [text]: text }, issues: [{ path: text, pointer: "", constraint: "c", message: text }] } } as unknown as AnyCall;
   const timeline = events.reduce(added, EMPTY);
   const nothing = () => undefined;
-  const waits = { value: { suspensions: [wait] }, error: undefined, again: nothing };
+  const suspensions = { value: { suspensions: [suspension] }, error: undefined, again: nothing };
   const lost = { value: [run], error: undefined, again: nothing, pages: 1, older: undefined };
   const session = { id: text, agent: text, created_at: 1, message: text };
   const turn = { run_id: run.id, turn_id: "t", agent: text, started_at: 1, messages: [{ type: "user", text, files: [{ name: text, media_type: text, size: 1, uri: "u", href: "h" }] }, { type: "assistant", text, calls: [{ id: "c", name: text, arguments: { [text]: text } }] }, { type: "tools", answers: [{ id: "c", name: text, status: "ok", result: { [text]: text } }] }] };
-  const answers: Record<string, unknown> = { suspensions: { suspensions: [wait] }, runs: { runs: [run] }, sessions: { sessions: [session] }, messages: { session, turns: [turn] }, run, wait, grants: { grants: [{ id: text, tool: text, session_id: text, granted_by: text, granted_at: 1, expires_at: 2, uses: 1, used: 0, covers: text }] } };
+  const answers: Record<string, unknown> = { suspensions: { suspensions: [suspension] }, runs: { runs: [run] }, sessions: { sessions: [session] }, messages: { session, turns: [turn] }, run, suspension, grants: { grants: [{ id: text, tool: text, session_id: text, granted_by: text, granted_at: 1, expires_at: 2, uses: 1, used: 0, covers: text }] } };
   const address = (place: string, parts: readonly string[] = [], query: Readonly<Record<string, string>> = {}) => ({ place, parts, query });
   const places: Readonly<Record<string, ReactNode>> = {
-    "an approval": <WaitPanel wait={wait} catalog={catalog} isOpen again={nothing} />,
-    "a record that is not sealed": <WaitPanel wait={{ ...wait, seal: "tampered" }} catalog={catalog} isOpen again={nothing} />,
-    "the list of waits": <WaitsPlace catalog={catalog} address={address("waits")} waits={waits} lost={lost} newest={1} />,
-    "the list of unknown outcomes": <WaitsPlace catalog={catalog} address={address("waits", [], { for: "word" })} waits={waits} lost={lost} newest={1} />,
+    "an approval": <SuspensionPanel suspension={suspension} catalog={catalog} isOpen again={nothing} />,
+    "a record that is not sealed": <SuspensionPanel suspension={{ ...suspension, seal: "tampered" }} catalog={catalog} isOpen again={nothing} />,
+    "the list of suspended calls": <SuspensionsPlace catalog={catalog} address={address("suspensions")} suspensions={suspensions} lost={lost} newest={1} />,
+    "the list of unknown outcomes": <SuspensionsPlace catalog={catalog} address={address("suspensions", [], { for: "word" })} suspensions={suspensions} lost={lost} newest={1} />,
     "the grants of a session": <Grants session={text} />,
     "a timeline": <TimelineView timeline={timeline} />,
     "a call of unknown outcome": <Unknown run="r" call="c" session={text} timeline={timeline} catalog={catalog} again={nothing} />,
@@ -66,7 +66,7 @@ function saying(text: string) {
     "the tools": <ToolsPlace catalog={catalog} address={address("tools", [text])} />,
     "the map": <MapPlace catalog={catalog} agents={[{ id: text, tools: [text] }]} />,
     "the runs": <RunsPlace catalog={catalog} address={address("runs", [run.id])} />,
-    "a conversation": <AgentsPlace agents={[{ id: text, tools: [] }]} catalog={catalog} address={address("agents", [text, text])} waits={[wait]} lost={[run]} />,
+    "a conversation": <AgentsPlace agents={[{ id: text, tools: [] }]} catalog={catalog} address={address("agents", [text, text])} suspensions={[suspension]} lost={[run]} />,
     "Markdown": <MarkdownView text={`${text}\n\n<script>${text}</script>`} />,
     "Markdown of HTML alone": <MarkdownView text={`<b>${text}</b>`} />,
   };
@@ -83,7 +83,7 @@ async function drawn(name: string, text: string): Promise<readonly string[]> {
     const path = decodeURIComponent((typeof input === "string" ? input : input instanceof URL ? input.href : input.url).split("?")[0] ?? "");
     const last = path.slice(path.lastIndexOf("/") + 1);
     if (last === "events") return Promise.resolve(new Response(null, { status: 204 }));
-    return Promise.resolve(Response.json(answers[last] ?? (path.includes("/runs/") ? answers["run"] : answers["wait"])));
+    return Promise.resolve(Response.json(answers[last] ?? (path.includes("/runs/") ? answers["run"] : answers["suspension"])));
   };
   const place = document.createElement("main");
   document.body.replaceChildren(place);

@@ -9,7 +9,7 @@ import type { JsonObject } from "../kit/values";
 import { EMPTY } from "../runs/timeline";
 import { Unknown } from "../runs/Unknown";
 import { CallTab } from "../tools/CallTab";
-import { WaitPanel } from "../waits/WaitPanel";
+import { SuspensionPanel } from "../suspensions/SuspensionPanel";
 import { displayed, documentOf, exact, pick, same, schemaOf, TYPED, type Displayed, type Exact, type Random } from "./displayed";
 
 export const FORMS = ["call", "approval", "question", "resolution", "conversation"] as const;
@@ -40,18 +40,18 @@ function drawn(form: FormName, schema: JsonObject, random: Random): Drawn {
   const payload = { name: "Payload", schema, examples: [documentOf(random), documentOf(random)] as NonNullable<TypedSchema["examples"]> };
   const tool = toolOf(payload);
   const catalog = catalogOf([tool]);
-  const wait = { id: "w1", run_id: "r1", tool: tool.id, kind: form === "approval" ? "confirmation" : "clarification", seal: "sealed", question: "Go?", answer_schema: form === "approval" ? { type: "object", properties: { approved: { type: "boolean" }, payload: schema } } : schema } as Suspension;
+  const suspension = { id: "w1", run_id: "r1", tool: tool.id, kind: form === "approval" ? "confirmation" : "clarification", seal: "sealed", question: "Go?", answer_schema: form === "approval" ? { type: "object", properties: { approved: { type: "boolean" }, payload: schema } } : schema } as Suspension;
   switch (form) {
     case "call": return {
       shown: <Calls tool={tool} payload={payload} catalog={catalog} />,
       fields: () => ({ arguments: "arguments", session: "session" }), part: (body) => only(body, "arguments", "session"),
     };
     case "approval": return {
-      shown: <WaitPanel wait={wait} catalog={catalog} isOpen again={() => undefined} />,
+      shown: <SuspensionPanel suspension={suspension} catalog={catalog} isOpen again={() => undefined} />,
       fields: (_, body): Record<string, string> => (at(at(body, "answer"), "approved") === true ? { payload: "w1-answer", message: "w1-reason" } : { message: "w1-reason" }), part: (body) => only(at(body, "answer") ?? null, "payload", "message"),
     };
     case "question": return {
-      shown: <WaitPanel wait={wait} catalog={catalog} isOpen again={() => undefined} />,
+      shown: <SuspensionPanel suspension={suspension} catalog={catalog} isOpen again={() => undefined} />,
       fields: (path) => (path.endsWith("/cancel") ? {} : { answer: "w1-answer" }), part: (body) => only(body, "answer"),
     };
     case "resolution": return {
