@@ -231,7 +231,7 @@ def test_what_a_hostile_client_sends_is_refused_and_the_server_goes_on(tmp_path:
     reasons = [answer["error"]["message"].partition(";")[0] for answer in answers if "error" in answer]
     assert reasons == [
         "the message has more than 11000 keys and items in all",
-        "the message has more than 4194304 bytes",
+        "the message has more than 4194304 bytes of JSON",
         "the message has more than 72 arrays and objects inside one another",
         "too many concurrent calls (100 running)",
     ]
