@@ -18,9 +18,9 @@ database = test_approve_command.database
     ("options", "typed", "ran", "says"),
     [
         ([], b"y\n", True, '"rows": "of \\u202eselect 1"'),
-        ([], b"\n", False, "nothing was answered"),
-        ([], b"no\n", False, "nothing was answered"),
-        (["--payload", '{"backup": false}'], b"n\n", False, "nothing was answered"),
+        ([], b"\n", False, "the call was not answered"),
+        ([], b"no\n", False, "the call was not answered"),
+        (["--payload", '{"backup": false}'], b"n\n", False, "the call was not answered"),
         (["--yes"], b"", True, '"rows": "of \\u202eselect 1"'),
         (["--deny"], b"", False, '"code": "denied"'),
         (["--answer", '{"approved": true}'], b"", True, '"rows": "of \\u202eselect 1"'),
@@ -35,4 +35,4 @@ def test_a_person_at_a_terminal_is_asked_once_more(
     assert ("run it? [y/N]" in said) == bool(typed)
     assert says in said
     assert (database.path / "ran").exists() == ran
-    assert len(database.run("approve").out.splitlines()) == (2 if "nothing was answered" in said else 0)
+    assert len(database.run("approve").out.splitlines()) == (2 if "the call was not answered" in said else 0)

@@ -96,7 +96,7 @@ async def test_the_client_of_the_sdk_sends_its_token(tmp_path: Path) -> None:
     ("options", "problem", "hint"),
     [
         (["--toolset", "desk.x"], "toolset 'desk.x' is not registered", "registered are desk.parcels"),
-        (["--agent", "desk.x"], "agent 'desk.x' is not registered", "registered are none"),
+        (["--agent", "desk.x"], "agent 'desk.x' is not registered", "registered agents: none"),
         (
             ["--agent", "a.b", "--toolset", "desk.parcels"],
             "both a toolset and an agent are set",

@@ -118,7 +118,8 @@ async def test_axe_finds_nothing_serious_and_nothing_is_cut_off(tmp_path: Path, 
         page = shown.page
         for theme in ("light", "dark"):
             await page.get_by_label("Colours").select_option(theme)
-            for address in (SET_STATE, f"{SET_STATE}?tab=schema", "#/agents", "#/suspensions", "#/runs", "#/map"):
+            places = ("#/agents", "#/suspensions", "#/runs", "#/map")
+            for address in (SET_STATE, f"{SET_STATE}?tab=schema", *places):
                 await shown.open(address)
                 await page.wait_for_load_state("networkidle")
                 await page.evaluate(AXE.read_text())
