@@ -155,6 +155,15 @@ async def lets_pass(form: FormPage, tool: str, document: Any) -> bool:
     return not is_refused
 
 
+async def sends_target(form: FormPage) -> None:
+    """Enter a target and submit: exactly the chosen branch is sent."""
+    await form.page.get_by_label(re.compile("^Target")).fill("20.5")
+    form.sent.clear()
+    await form.page.get_by_role("button", name="Submit").click()
+    await expect(form.page.locator("output")).to_have_text("ok")
+    assert form.sent == [{"device_id": "h03", "command": {"kind": "heat", "target": 20.5}}]
+
+
 @pytest.mark.parametrize("name", PAGES)
 async def test_nobody_has_chosen_a_branch_before_a_person_does(
     tmp_path: Path, script: Path, name: str
@@ -166,14 +175,10 @@ async def test_nobody_has_chosen_a_branch_before_a_person_does(
         await expect(page.get_by_label("Level")).not_to_be_visible()
         said = await form.submit()
         assert re.search("to correct$|^Invalid arguments", said)
-        form.sent.clear()
         await page.locator("select").first.select_option(label="Dim")
         await page.get_by_label(re.compile("^Level")).fill("40")
         await page.locator("select").first.select_option(label="Heat")
-        await page.get_by_label(re.compile("^Target")).fill("20.5")
-        await page.get_by_role("button", name="Submit").click()
-        await expect(page.locator("output")).to_have_text("ok")
-        assert form.sent == [{"device_id": "h03", "command": {"kind": "heat", "target": 20.5}}]
+        await sends_target(form)
 
 
 @pytest.mark.parametrize("name", PAGES)
@@ -190,11 +195,7 @@ async def test_a_change_stays_that_comes_while_the_form_reports_an_earlier_one(
             level = await page.get_by_label(re.compile("^Level")).element_handle()
             choice = await page.locator("select").first.element_handle()
             await page.evaluate(TWO_CHANGES, [level, choice, pause_ms])
-            await page.get_by_label(re.compile("^Target")).fill("20.5")
-            form.sent.clear()
-            await page.get_by_role("button", name="Submit").click()
-            await expect(page.locator("output")).to_have_text("ok")
-            assert form.sent == [{"device_id": "h03", "command": {"kind": "heat", "target": 20.5}}]
+            await sends_target(form)
 
 
 @pytest.mark.parametrize("name", PAGES)
